@@ -1,0 +1,1 @@
+"""Placeholder until the numerical core is in."""
