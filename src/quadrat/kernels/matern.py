@@ -1,0 +1,145 @@
+"""The Matérn kernels. [RW06]: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import ceil, exp, factorial, gamma, lgamma, log, pi, sin, sqrt
+
+import numpy as np
+
+from quadrat.arrays import Array, as_number
+from quadrat.errors import NotAvailable
+from quadrat.kernels.bessel import log_bessel, matern_complement
+from quadrat.kernels.facts import Holder, InformationGainRate
+from quadrat.kernels.stationary import Lengthscales, Stationary
+
+__all__ = ["Matern"]
+
+
+@dataclass(frozen=True)
+class Matern(Stationary):
+    """kappa(h) = 2^(1-nu) / Gamma(nu) u^nu K_nu(u), u = sqrt(2 nu) h: smoothness nu [RW06, eq. 4.14].
+
+    Its ball is that of a Sobolev space of order nu + D/2. Closed forms serve nu = 1/2, 3/2 and 5/2; every other
+    nu > 0 goes through Bessel functions.
+
+    Parameters
+    ----------
+    nu
+        The smoothness, > 0. A choice and not learned: it decides which functions the ball contains.
+    lengthscales
+        theta > 0: one number for all axes, or one for each.
+    amplitude
+        s > 0, the prior standard deviation.
+
+    Examples
+    --------
+    >>> Matern(2.5, 0.3)([[0.0], [1.0]]).round(4).tolist()
+    [[1.0, 0.0156], [0.0156, 1.0]]
+    """
+
+    nu: float = 2.5
+    lengthscales: Lengthscales = 1.0
+    amplitude: float = field(default=1.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self._check_fields()
+        object.__setattr__(self, "nu", as_number(self.nu, name="nu", above=0.0))
+
+    def profile(self, h: Array) -> Array:
+        u = sqrt(2 * self.nu) * h
+        if self.nu == 0.5:
+            return np.exp(-u)
+        if self.nu == 1.5:
+            return np.asarray((1 + u) * np.exp(-u))
+        if self.nu == 2.5:
+            return np.asarray((1 + u + u**2 / 3) * np.exp(-u))
+        return self._from_bessel(self.nu, self.nu, u, at_zero=1.0)
+
+    def complement(self, h: Array) -> Array:
+        from scipy.special import gammainc
+
+        u = sqrt(2 * self.nu) * h
+        if self.nu == 0.5:
+            return -np.expm1(-u)
+        if self.nu == 1.5:  # 1 - (1 + u) e^-u
+            return np.asarray(gammainc(2, u))
+        if self.nu == 2.5:  # 1 - (1 + u + u^2/2) e^-u, and the rest of the quadratic term
+            return np.asarray(gammainc(3, u) + u**2 / 6 * np.exp(-u))
+        value = 1 - self.profile(h)
+        small = (value < 0.1) & (u > 0)
+        if small.any():
+            value[small] = matern_complement(self.nu, u[small])
+        return value
+
+    def slope(self, h: Array) -> Array:
+        """kappa'(h)/h = -2 nu c u^(nu-1) K_(nu-1)(u), since (u^v K_v)' = -u^v K_(v-1)."""
+        u = sqrt(2 * self.nu) * h
+        if self.nu == 0.5:
+            return np.where(h > 0, -np.exp(-u) / np.where(h > 0, h, 1.0), 0.0)
+        if self.nu == 1.5:
+            return np.asarray(-3 * np.exp(-u))
+        if self.nu == 2.5:
+            return np.asarray(-(5 / 3) * (1 + u) * np.exp(-u))
+        limit = self.nu / (self.nu - 1) if self.nu > 1 else 0.0
+        return -self._from_bessel(self.nu - 1, self.nu - 1, u, at_zero=limit / (2 * self.nu)) * 2 * self.nu
+
+    def derivative(self, h: Array, order: int) -> Array:
+        """Apply (u^v K_v)' = -u u^(v-1) K_(v-1) `order` times: Hermite coefficients, falling orders."""
+        self._require_order_below_nu(order)
+        if order == 0:
+            return self.profile(h)
+        u = sqrt(2 * self.nu) * h
+        total = np.zeros_like(u)
+        for j in range(order // 2 + 1):
+            hermite = factorial(order) / (2**j * factorial(j) * factorial(order - 2 * j))
+            v = self.nu - order + j
+            total += (-1) ** (order - j) * hermite * self._from_bessel(order - 2 * j + v, v, u, at_zero=0.0)
+        return np.asarray((2 * self.nu) ** (order / 2) * total)
+
+    def _from_bessel(self, power: float, order: float, u: Array, *, at_zero: float) -> Array:
+        """Return c u^power K_order(u) with c = 2^(1-nu) / Gamma(nu), and its limit at u = 0."""
+        log_c = (1 - self.nu) * log(2) - lgamma(self.nu)
+        result = np.full_like(u, at_zero)
+        positive = u > 0
+        at = u[positive]
+        # everything in one exponent: for large nu the factors overflow and underflow one by one
+        result[positive] = np.exp(log_c + power * np.log(at) + log_bessel(order, at))
+        return result
+
+    def moment(self, p: int) -> float:
+        """m_2p = (2 nu)^p Gamma(p + 1/2) Gamma(nu - p) / (sqrt(pi) Gamma(nu)), finite for p < nu."""
+        self._require_order_below_nu(p)
+        return (2 * self.nu) ** p * exp(lgamma(p + 0.5) + lgamma(self.nu - p) - lgamma(self.nu)) / sqrt(pi)
+
+    def _require_order_below_nu(self, order: int) -> None:
+        if order >= self.nu:
+            raise NotAvailable(f"{self!r} has no spectral moment or Taylor term of order {order}: it needs order < nu")
+
+    @property
+    def max_degree(self) -> int | None:
+        return ceil(self.nu) - 1
+
+    def remainder_bound(self, h: Array, degree: int) -> Array:
+        """For k < nu < k+1, rho_k <= sqrt(c_nu J) u^nu; for nu > k+1 the moment bound; at nu = k+1 neither."""
+        if self.nu >= degree + 1:
+            return super().remainder_bound(h, degree)
+        c = exp(lgamma(self.nu + 0.5) - lgamma(self.nu)) / sqrt(pi)
+        j = pi / (self.nu * factorial(degree) * abs(sin(pi * self.nu)) * gamma(2 * self.nu - degree))
+        return np.asarray(sqrt(c * j) * (sqrt(2 * self.nu) * h) ** self.nu)
+
+    def holder(self) -> Holder:
+        """(sqrt(nu/(nu-1)), 1) for nu > 1; exponent nu for nu < 1; at nu = 1 the modulus is h sqrt(log 1/h): no pair."""
+        if self.nu > 1:
+            return Holder(constant=sqrt(self.nu / (self.nu - 1)), exponent=1.0)
+        if self.nu < 1:
+            ratio = exp(lgamma(1 - self.nu) - lgamma(1 + self.nu))
+            return Holder(constant=sqrt(2 * ratio) * (self.nu / 2) ** (self.nu / 2), exponent=self.nu)
+        raise NotAvailable(
+            f"{self!r} has no Hölder pair: at nu = 1 its functions are Hölder for every exponent below 1 but, by a"
+            " logarithm, not Lipschitz; use the exact modulus"
+        )
+
+    def information_gain_rate(self, dimension: int) -> InformationGainRate:
+        power = dimension / (2 * self.nu + dimension)
+        return InformationGainRate(power, 1 - power, "Vakili et al. 2021, corollary 1, polynomial eigendecay")

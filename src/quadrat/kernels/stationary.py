@@ -1,0 +1,197 @@
+"""Kernels K(x, z) = s^2 kappa(h) of one scaled distance h = ||(x - z) / theta||_2, a length-scale for each axis.
+
+A kernel of this family states its profile kappa and the facts that follow from it; everything else (matrices,
+gradients, modulus, Taylor remainder) is derived here, once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from quadrat.arrays import Array, ArrayLike, as_number, as_vector
+from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.kernels.base import Kernel, Pull
+from quadrat.kernels.taylor import check_degree, taylor_remainder
+
+__all__ = ["Lengthscales", "Stationary"]
+
+Lengthscales: TypeAlias = float | Sequence[float] | Array
+
+
+class Stationary(Kernel):
+    """K(x, z) = s^2 kappa(h): subclasses are frozen dataclasses with fields `lengthscales` and `amplitude` (s)."""
+
+    lengthscales: Lengthscales
+    amplitude: float
+
+    # --- what a kernel states about its profile; h >= 0 has any shape
+
+    @abstractmethod
+    def profile(self, h: Array) -> Array:
+        """Return kappa(h), with kappa(0) = 1."""
+
+    @abstractmethod
+    def complement(self, h: Array) -> Array:
+        """Return 1 - kappa(h) to full relative accuracy, also as h -> 0."""
+
+    @abstractmethod
+    def slope(self, h: Array) -> Array:
+        """Return kappa'(h) / h; 0 at h = 0 where that limit is infinite (it is only ever multiplied by 0 there)."""
+
+    @abstractmethod
+    def derivative(self, h: Array, order: int) -> Array:
+        """Return the derivative of kappa of this order at h > 0, for orders up to `max_degree`."""
+
+    @abstractmethod
+    def moment(self, p: int) -> float:
+        """Return m_2p = (-1)^p kappa^(2p)(0), the spectral moment of order 2p along one axis."""
+
+    @property
+    @abstractmethod
+    def max_degree(self) -> int | None:
+        """The largest degree k for which f in the ball has a Taylor polynomial with rho_k -> 0; None: any."""
+
+    def remainder_bound(self, h: Array, degree: int) -> Array:
+        """Return a bound on rho_k(h) that is accurate for small h, where the exact form cancels; inf if none.
+
+        Where the moment m_(2k+2) exists, rho_k(h) <= sqrt(m_(2k+2)) h^(k+1) / (k+1)!.
+        """
+        from math import factorial
+
+        try:
+            moment = self.moment(degree + 1)
+        except NotAvailable:
+            return np.full_like(h, np.inf)
+        return np.asarray(np.sqrt(moment) * h ** (degree + 1) / factorial(degree + 1))
+
+    def shape_gradients(self, h: Array) -> list[Array]:  # noqa: ARG002  # most kernels have no shape to learn
+        """Return d kappa / d log a for each shape parameter in `shape_names`."""
+        return []
+
+    @property
+    def shape_names(self) -> tuple[str, ...]:
+        """Names of the fields beside length-scales and amplitude that are learned with them."""
+        return ()
+
+    # --- fields
+
+    def _check_fields(self) -> None:
+        """Normalise and check the shared fields; called by every subclass's __post_init__."""
+        try:
+            scales = as_vector(np.asarray(self.lengthscales, dtype=np.float64), name="lengthscales")
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"lengthscales: expected a positive number or one for each axis, got {self.lengthscales!r}"
+            ) from error
+        if scales.size == 0 or not (scales > 0).all():
+            raise InvalidInput(f"lengthscales: expected positive numbers, got {self.lengthscales!r}")
+        isotropic = np.ndim(self.lengthscales) == 0
+        value = float(scales[0]) if isotropic else tuple(float(scale) for scale in scales)
+        object.__setattr__(self, "lengthscales", value)
+        object.__setattr__(self, "amplitude", as_number(self.amplitude, name="amplitude", above=0.0))
+
+    @cached_property
+    def _theta(self) -> Array:
+        return np.atleast_1d(np.asarray(self.lengthscales, dtype=np.float64))
+
+    @property
+    def is_isotropic(self) -> bool:
+        """Whether one length-scale serves every axis (and points may have any dimension)."""
+        return isinstance(self.lengthscales, float)
+
+    @property
+    def variance(self) -> float:
+        return self.amplitude**2
+
+    @property
+    def dimension(self) -> int | None:
+        return None if self.is_isotropic else int(self._theta.size)
+
+    def check_dimension(self, dimension: int) -> None:
+        if self.dimension not in (None, dimension):
+            raise InvalidInput(
+                f"{type(self).__name__}: expected points with {self.dimension} columns, one for each length-scale,"
+                f" got {dimension}"
+            )
+
+    # --- values and gradients
+
+    def _distances(self, X: Array, Z: Array) -> Array:
+        from scipy.spatial.distance import cdist
+
+        # Differences are formed before squaring: |x|^2 + |z|^2 - 2 x.z would lose points that lie close together.
+        return np.asarray(cdist(X / self._theta, Z / self._theta))
+
+    def __call__(self, X: ArrayLike, Z: ArrayLike | None = None) -> Array:
+        left, right = self._pair(X, Z)
+        matrix = self.profile(self._distances(left, right))
+        if self.variance != 1.0:
+            matrix *= self.variance
+        return matrix
+
+    def x_vjp(self, X: ArrayLike, Z: ArrayLike) -> tuple[Array, Pull]:
+        left, right = self._pair(X, Z)
+        h = self._distances(left, right)
+        slope = self.slope(h)
+
+        def pull(weights: Array) -> Array:
+            # dK/dx_i = s^2 (kappa'(h)/h) (x_i - z_i) / theta_i^2, summed by matrix products
+            terms = self.variance * (weights * slope)
+            return np.asarray((terms.sum(1)[:, None] * left - terms @ right) / self._theta**2)
+
+        return self.variance * self.profile(h), pull
+
+    def hyper_vjp(self, X: ArrayLike, Z: ArrayLike | None = None) -> tuple[Array, Pull]:
+        left, right = self._pair(X, Z)
+        h = self._distances(left, right)
+        matrix = self.variance * self.profile(h)
+
+        def pull(weights: Array) -> Array:
+            # dK/dlog theta_i = -s^2 (kappa'(h)/h) (x_i - z_i)^2 / theta_i^2, with the square multiplied out
+            terms = self.variance * (weights * self.slope(h))
+            squares = terms.sum(1) @ left**2 + terms.sum(0) @ right**2 - 2 * ((terms @ right) * left).sum(0)
+            lengths = -squares / self._theta**2
+            if self.is_isotropic:
+                lengths = lengths.sum(keepdims=True)
+            shapes = [self.variance * np.vdot(weights, gradient) for gradient in self.shape_gradients(h)]
+            return np.concatenate([lengths, [2 * np.vdot(weights, matrix)], shapes])
+
+        return matrix, pull
+
+    @property
+    def hyperparameters(self) -> Array:
+        shapes = [getattr(self, name) for name in self.shape_names]
+        return np.asarray(np.log(np.concatenate([self._theta, [self.amplitude], shapes])))
+
+    @property
+    def hyperparameter_names(self) -> tuple[str, ...]:
+        lengths = ("lengthscale",) if self.is_isotropic else tuple(f"lengthscale[{i}]" for i in range(self._theta.size))
+        return (*lengths, "amplitude", *self.shape_names)
+
+    def with_hyperparameters(self, logs: ArrayLike) -> Stationary:
+        names = self.hyperparameter_names
+        values = np.exp(as_vector(logs, length=len(names), name="hyperparameters"))
+        count = self._theta.size
+        lengths = float(values[0]) if self.is_isotropic else tuple(values[:count].tolist())
+        changes: dict[str, object] = {"lengthscales": lengths, "amplitude": float(values[count])}
+        changes.update(zip(self.shape_names, values[count + 1 :].tolist(), strict=True))
+        return dataclasses.replace(self, **changes)  # type: ignore[type-var]  # subclasses are dataclasses
+
+    # --- smoothness
+
+    def scaled_distance(self, offsets: ArrayLike) -> Array:
+        """Return h = ||offset / theta||_2 for differences of shape (..., D)."""
+        return np.asarray(np.linalg.norm(self._offsets(offsets) / self._theta, axis=-1))
+
+    def squared_modulus(self, offsets: ArrayLike) -> Array:
+        return np.asarray(2 * self.variance * self.complement(self.scaled_distance(offsets)))
+
+    def taylor_remainder(self, offsets: ArrayLike, degree: int) -> Array:
+        check_degree(self, degree)
+        return np.asarray(self.amplitude * taylor_remainder(self, self.scaled_distance(offsets), degree))

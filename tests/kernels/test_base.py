@@ -1,0 +1,155 @@
+"""What holds for every kernel: symmetry, positivity, gradients against finite differences, clear refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quadrat.arrays import Array
+from quadrat.errors import InvalidInput
+from quadrat.kernels import (
+    GammaExponential,
+    Kernel,
+    Matern,
+    OnAxes,
+    PiecewisePolynomial,
+    RationalQuadratic,
+    SquaredExponential,
+)
+
+RNG = np.random.default_rng(0)
+X, Z = RNG.random((7, 3)), RNG.random((5, 3))
+
+
+def difference(function: object, at: Array, step: float = 1e-6) -> Array:
+    """Central differences of a scalar function in each entry of `at`."""
+    gradient = np.empty_like(at)
+    for index in np.ndindex(at.shape):
+        up, down = at.copy(), at.copy()
+        up[index] += step
+        down[index] -= step
+        gradient[index] = (function(up) - function(down)) / (2 * step)  # type: ignore[operator]
+    return gradient
+
+
+def test_matrix_is_symmetric_with_constant_diagonal(kernel: Kernel) -> None:
+    K = kernel(X)
+    np.testing.assert_allclose(K, K.T, atol=1e-15)
+    np.testing.assert_allclose(np.diag(K), kernel.variance, rtol=1e-14)
+    np.testing.assert_array_equal(kernel(X, X.copy()), K)
+
+
+def test_x_gradient_equals_finite_differences(kernel: Kernel) -> None:
+    K, pull = kernel.x_vjp(X, Z)
+    np.testing.assert_allclose(K, kernel(X, Z), rtol=1e-14)
+    W = RNG.normal(size=K.shape)
+    np.testing.assert_allclose(pull(W), difference(lambda x: np.vdot(W, kernel(x, Z)), X), rtol=2e-6, atol=2e-8)
+
+
+def test_x_gradient_is_finite_where_points_coincide(kernel: Kernel) -> None:
+    _, pull = kernel.x_vjp(X, X)
+    assert np.isfinite(pull(np.ones((7, 7)))).all()
+
+
+def test_hyper_gradient_equals_finite_differences(kernel: Kernel) -> None:
+    K, pull = kernel.hyper_vjp(X, Z)
+    np.testing.assert_allclose(K, kernel(X, Z), rtol=1e-14)
+    W = RNG.normal(size=K.shape)
+    start = kernel.hyperparameters
+    numeric = difference(lambda logs: np.vdot(W, kernel.with_hyperparameters(logs)(X, Z)), start)
+    np.testing.assert_allclose(pull(W), numeric, rtol=2e-6, atol=2e-8)
+    assert len(kernel.hyperparameter_names) == start.size
+    np.testing.assert_allclose(kernel.with_hyperparameters(start).hyperparameters, start, atol=1e-15)
+
+
+def test_hyper_gradient_is_finite_where_points_coincide(kernel: Kernel) -> None:
+    _, pull = kernel.hyper_vjp(np.vstack([X, X]))
+    assert np.isfinite(pull(np.ones((14, 14)))).all()
+
+
+def test_modulus_is_the_distance_of_kernel_sections(kernel: Kernel) -> None:
+    direct = np.sqrt(2 * (kernel.variance - kernel(X, Z)))
+    np.testing.assert_allclose(kernel.modulus(X[:, None] - Z[None]), direct, rtol=1e-12)
+    assert kernel.modulus(np.zeros(3)) == 0.0
+
+
+def test_modulus_grows_with_every_axis(kernel: Kernel) -> None:
+    small = RNG.random((50, 3))
+    large = small + RNG.random((50, 3)) * RNG.integers(0, 2, (50, 3))
+    assert (kernel.modulus(large) >= kernel.modulus(small) * (1 - 1e-14)).all()
+
+
+def test_kernels_are_values(kernel: Kernel) -> None:
+    same = kernel.with_hyperparameters(kernel.hyperparameters)
+    assert type(same) is type(kernel)
+    assert hash(kernel) == hash(kernel)
+    with pytest.raises(AttributeError):
+        kernel.amplitude = 2.0  # type: ignore[attr-defined]
+
+
+KERNELS = st.one_of(
+    st.builds(Matern, st.floats(0.05, 12), st.floats(0.05, 5)),
+    st.builds(Matern, st.integers(1, 4).map(float), st.floats(0.05, 5)),
+    st.builds(SquaredExponential, st.floats(0.05, 5)),
+    st.builds(RationalQuadratic, st.floats(0.05, 50), st.floats(0.05, 5)),
+    st.builds(GammaExponential, st.floats(0.05, 2), st.floats(0.05, 5)),
+)
+
+
+@given(KERNELS, st.integers(1, 8), st.integers(0, 10**6))
+def test_kernel_matrices_are_positive_semidefinite(kernel: Kernel, dimension: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.random((12, dimension))
+    points[-1] = points[0] + 1e-9  # nearly repeated points are where rounding would show
+    assert np.linalg.eigvalsh(kernel(points)).min() >= -1e-13 * 12
+
+
+@given(st.integers(0, 3), st.integers(1, 8), st.floats(0.1, 5), st.integers(0, 10**6))
+def test_piecewise_polynomial_matrices_are_positive_semidefinite(
+    q: int, dimension: int, theta: float, seed: int
+) -> None:
+    points = np.random.default_rng(seed).random((14, dimension))
+    kernel = PiecewisePolynomial(q, dimension, theta)
+    assert np.linalg.eigvalsh(kernel(points)).min() >= -1e-13 * 14
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda: Matern(0.0), ["nu", "> 0", "0.0"]),
+        (lambda: Matern(-1.5), ["nu", "> 0", "-1.5"]),
+        (lambda: Matern(float("nan")), ["nu", "finite"]),
+        (lambda: Matern("5/2"), ["nu", "number", "5/2"]),  # type: ignore[arg-type]
+        (lambda: Matern(2.5, 0.0), ["lengthscales", "positive", "0.0"]),
+        (lambda: Matern(2.5, [0.3, -0.1]), ["lengthscales", "positive", "-0.1"]),
+        (lambda: Matern(2.5, []), ["lengthscales", "positive"]),
+        (lambda: Matern(2.5, [0.3, float("nan")]), ["lengthscales", "nan"]),
+        (lambda: Matern(2.5, [[0.3]]), ["lengthscales"]),  # type: ignore[list-item]
+        (lambda: SquaredExponential(0.3, amplitude=0.0), ["amplitude", "> 0"]),
+        (lambda: RationalQuadratic(0.0), ["a", "> 0"]),
+        (lambda: GammaExponential(2.1), ["a", "<= 2", "2.1"]),
+        (lambda: PiecewisePolynomial(4, 2), ["q", "4"]),
+        (lambda: PiecewisePolynomial(1, 0), ["for_dimension", "0"]),
+        (lambda: PiecewisePolynomial(1, 2, [0.1, 0.2, 0.3]), ["at most 2", "got 3", "for_dimension=3"]),
+        (lambda: PiecewisePolynomial(1, 2)(np.zeros((1, 3))), ["at most 2", "got 3"]),
+        (lambda: Matern(2.5, [0.1, 0.2])(np.zeros((1, 3))), ["2 columns", "(1, 3)"]),
+        (lambda: Matern(2.5)(np.zeros((2, 2)), np.zeros((2, 3))), ["same number of columns", "(2, 2)", "(2, 3)"]),
+        (lambda: Matern(2.5)([[0.0, np.nan]]), ["X", "finite", "nan"]),
+        (lambda: Matern(2.5)([0.0, 1.0]), ["X", "matrix", "(2,)"]),
+        (lambda: Matern(2.5).with_hyperparameters([0.0]), ["2 entries", "1"]),
+        (lambda: Matern(2.5).modulus(0.3), ["offsets", "(..., D)"]),
+        (lambda: Matern(2.5, [0.1, 0.2]).modulus([0.3]), ["offsets", "(..., 2)", "(1,)"]),
+        (lambda: Matern(2.5, [0.1, 0.2]) + Matern(2.5, [0.1] * 3), ["one dimension", "2", "3", "OnAxes"]),
+        (lambda: OnAxes(Matern(2.5), []), ["axes", "at least one"]),
+        (lambda: OnAxes(Matern(2.5), [0, 0]), ["axes", "distinct"]),
+        (lambda: OnAxes(Matern(2.5), [3])(np.zeros((1, 2))), ["at least 4 columns", "2"]),
+        (lambda: Matern(2.5) + 1.0, ["two kernels", "1.0"]),  # type: ignore[operator]
+    ],
+)
+def test_bad_input_says_what_was_expected_and_what_came(build: object, words: list[str]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        build()  # type: ignore[operator]
+    for word in words:
+        assert word in str(caught.value)
