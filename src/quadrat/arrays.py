@@ -101,7 +101,7 @@ def as_number(
         raise InvalidInput(f"{name}: expected {wanted}, got {value!r}")
     try:
         number = float(value)  # type: ignore[arg-type]  # that it may not convert is what is being tested
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidInput(f"{name}: expected {wanted}, got {value!r}") from None
     if not (np.isfinite(number) and number > above and number >= at_least and number <= at_most):
         raise InvalidInput(f"{name}: expected {wanted}, got {value!r}")

@@ -46,4 +46,5 @@ def generator(seed: int, *key: int) -> np.random.Generator:
         if number < 0 or isinstance(part, bool):
             raise InvalidInput(f"seed: expected non-negative integers, got {part!r}")
         entropy.append(number)
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
+    # As spawn_key, not as entropy: entropy is padded with zeros, so that (7,) and (7, 0) would be one stream.
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy[0], spawn_key=tuple(entropy[1:]))))

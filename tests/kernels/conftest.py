@@ -48,7 +48,10 @@ def stationary(request: pytest.FixtureRequest) -> Stationary:
     return request.param
 
 
-@pytest.fixture(params=list((STATIONARY | COMPOSITE).values()), ids=list(STATIONARY | COMPOSITE))
+ALL: dict[str, Kernel] = {**STATIONARY, **COMPOSITE}
+
+
+@pytest.fixture(params=list(ALL.values()), ids=list(ALL))
 def kernel(request: pytest.FixtureRequest) -> Kernel:
     """Every kernel of the package, on three-dimensional points."""
     assert isinstance(request.param, Kernel)

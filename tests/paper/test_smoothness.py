@@ -146,7 +146,7 @@ def test_holder_pair_dominates_the_modulus_and_is_tight(kernel: Stationary) -> N
 @pytest.mark.parametrize("dimension", range(1, 9))
 @pytest.mark.parametrize("kernel", KERNELS[:20], ids=repr)
 def test_modulus_is_attained_by_a_function_of_the_ball(kernel: Stationary, dimension: int) -> None:
-    """The function f = (K_x - K_z) / ||K_x - K_z|| has norm 1 and |f(x) - f(z)| = omega(x, z); random f stay below it."""
+    """(K_x - K_z) / ||K_x - K_z|| has norm 1 and varies by omega(x, z) between x and z; random f stay below it."""
     rng = np.random.default_rng(dimension)
     x, z, centres = rng.random((1, dimension)), rng.random((1, dimension)), rng.random((30, dimension))
     pair = np.vstack([x, z])

@@ -121,7 +121,7 @@ class Matern(Stationary):
         return ceil(self.nu) - 1
 
     def remainder_bound(self, h: Array, degree: int) -> Array:
-        """For k < nu < k+1, rho_k <= sqrt(c_nu J) u^nu; for nu > k+1 the moment bound; at nu = k+1 neither."""
+        """For k < nu < k+1, rho_k <= sqrt(c_nu J) u^nu; for nu > k+1 the moment bound; neither at k+1."""
         if self.nu >= degree + 1:
             return super().remainder_bound(h, degree)
         c = exp(lgamma(self.nu + 0.5) - lgamma(self.nu)) / sqrt(pi)
@@ -129,7 +129,7 @@ class Matern(Stationary):
         return np.asarray(sqrt(c * j) * (sqrt(2 * self.nu) * h) ** self.nu)
 
     def holder(self) -> Holder:
-        """(sqrt(nu/(nu-1)), 1) for nu > 1; exponent nu for nu < 1; at nu = 1 the modulus is h sqrt(log 1/h): no pair."""
+        """For k < nu < k+1, rho_k <= sqrt(c_nu J) u^nu; for nu > k+1 the moment bound; none at k+1."""
         if self.nu > 1:
             return Holder(constant=sqrt(self.nu / (self.nu - 1)), exponent=1.0)
         if self.nu < 1:

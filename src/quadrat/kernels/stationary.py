@@ -150,7 +150,7 @@ class Stationary(Kernel):
     def hyper_vjp(self, X: ArrayLike, Z: ArrayLike | None = None) -> tuple[Array, Pull]:
         left, right = self._pair(X, Z)
         h = self._distances(left, right)
-        matrix = self.variance * self.profile(h)
+        kappa = self.profile(h)  # kept apart from the matrix handed out, which its owner may change
 
         def pull(weights: Array) -> Array:
             # dK/dlog theta_i = -s^2 (kappa'(h)/h) (x_i - z_i)^2 / theta_i^2, with the square multiplied out
@@ -160,9 +160,9 @@ class Stationary(Kernel):
             if self.is_isotropic:
                 lengths = lengths.sum(keepdims=True)
             shapes = [self.variance * np.vdot(weights, gradient) for gradient in self.shape_gradients(h)]
-            return np.concatenate([lengths, [2 * np.vdot(weights, matrix)], shapes])
+            return np.concatenate([lengths, [2 * self.variance * np.vdot(weights, kappa)], shapes])
 
-        return matrix, pull
+        return self.variance * kappa, pull
 
     @property
     def hyperparameters(self) -> Array:

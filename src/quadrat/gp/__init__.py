@@ -1,0 +1,28 @@
+"""Gaussian processes: the exact posterior that grows, learning of hyper-parameters, information gain."""
+
+from __future__ import annotations
+
+from quadrat.gp.cholesky import GrowingCholesky, JitterPolicy
+from quadrat.gp.fit import Fit, LogPosterior, fit_map
+from quadrat.gp.information import InformationGain, greedy_gain, realised_gain, set_gain
+from quadrat.gp.observations import Observations
+from quadrat.gp.posterior import GaussianProcess, Prediction
+from quadrat.gp.priors import Bounds, LogNormal, Priors
+
+__all__ = [
+    "Bounds",
+    "Fit",
+    "GaussianProcess",
+    "GrowingCholesky",
+    "InformationGain",
+    "JitterPolicy",
+    "LogNormal",
+    "LogPosterior",
+    "Observations",
+    "Prediction",
+    "Priors",
+    "fit_map",
+    "greedy_gain",
+    "realised_gain",
+    "set_gain",
+]

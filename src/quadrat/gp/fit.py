@@ -1,0 +1,288 @@
+"""Learning hyper-parameters: the maximum of log evidence plus log prior, with analytic gradients.
+
+With A = K + diag(v), a = A^-1 (y - m) and the constant mean profiled out, m = 1^T A^-1 y / 1^T A^-1 1,
+
+    log p(y) = -(y - m)^T a / 2 - log det A / 2 - n log(2 pi) / 2
+    d log p(y) / d eta = tr((a a^T - A^-1) dA / d eta) / 2      [Rasmussen and Williams 2006, eq. 5.9]
+
+(the profiled mean adds nothing: it is at its optimum). The trace goes through the kernel's pull-back, so that no
+array of size n x n x D is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import lapack
+
+from quadrat.arrays import Array, ArrayLike, as_number, as_vector
+from quadrat.errors import InvalidInput
+from quadrat.gp.cholesky import GrowingCholesky, JitterPolicy
+from quadrat.gp.observations import Observations
+from quadrat.gp.posterior import GaussianProcess
+from quadrat.gp.priors import Bounds, Priors
+
+if TYPE_CHECKING:
+    from quadrat.kernels import Kernel
+
+__all__ = ["Fit", "LogPosterior", "fit_map"]
+
+_LOG_TWO_PI = float(np.log(2 * np.pi))
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Learned hyper-parameters. Estimates: no certified bound may be built on them with the same data.
+
+    `log_posterior` and `log_evidence` are on the standardised scale of y; `parameters` are the logs that were
+    searched (the kernel's, then the noise variance's where it was learned), a warm start for the next fit.
+    """
+
+    kernel: Kernel
+    noise_variance: float
+    mean: float
+    log_posterior: float
+    log_evidence: float
+    parameters: Array
+    evaluations: int
+    converged: bool
+    message: str
+
+    def posterior(self, data: Observations) -> GaussianProcess:
+        """Return a Gaussian process with these hyper-parameters that has observed the data."""
+        gp = GaussianProcess(self.kernel, noise_variance=self.noise_variance, mean=self.mean)
+        gp.add(data.x, data.y, data.noise_variance(self.noise_variance))
+        return gp
+
+
+class LogPosterior:
+    """Log evidence plus log prior, as a function of the log hyper-parameters; samplers and optimisers call it.
+
+    Parameters
+    ----------
+    kernel
+        Gives the form; its own hyper-parameters are where a search starts.
+    data
+        Merged observations.
+    noise_variance
+        None to learn it (the last parameter), or the known variance of unmerged observations.
+    mean
+        None to profile a constant mean out, or its known value.
+    priors, standardise
+        With `standardise`, y is shifted and scaled to sd 1 first; priors and parameters refer to that scale.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        data: Observations,
+        *,
+        noise_variance: float | None = None,
+        mean: float | None = None,
+        priors: Priors | None = None,
+        standardise: bool = True,
+    ) -> None:
+        if len(data) == 0:
+            raise InvalidInput("fit: expected at least one observation, got none")
+        kernel.check_dimension(data.x.shape[1])
+        if noise_variance is not None:
+            noise_variance = as_number(noise_variance, name="noise_variance", at_least=0.0)
+        self.shift = float(np.mean(data.y)) if standardise and mean is None else 0.0
+        self.scale = _spread(data.y) if standardise else 1.0
+        self.kernel = kernel
+        self.data = Observations(
+            data.x,
+            (data.y - self.shift) / self.scale,
+            data.count,
+            data.scatter / self.scale**2,
+            data.known_variance / self.scale**2,
+        )
+        self.fixed_noise = None if noise_variance is None else noise_variance / self.scale**2
+        self.fixed_mean = None if mean is None else (as_number(mean, name="mean") - self.shift) / self.scale
+        self.names = (*kernel.hyperparameter_names, *(("noise_variance",) if noise_variance is None else ()))
+        self.priors = Priors() if priors is None else priors
+        self._prior_mean, self._prior_precision = self.priors.parameters(self.names)
+        self._jitter = JitterPolicy()
+        self.evaluations = 0
+
+    def start(self) -> Array:
+        """Return the logs that the kernel brings, with a tenth of the variance as noise; shape (p,)."""
+        logs = self.kernel.hyperparameters.copy()
+        for i, name in enumerate(self.kernel.hyperparameter_names):
+            if name.split(".")[-1] == "amplitude":
+                logs[i] -= np.log(self.scale)
+        return logs if self.fixed_noise is not None else np.append(logs, np.log(0.1))
+
+    def split(self, parameters: Array) -> tuple[Kernel, float]:
+        """Return the kernel and the noise variance, on the standardised scale."""
+        count = len(self.kernel.hyperparameter_names)
+        noise = float(np.exp(parameters[count])) if self.fixed_noise is None else self.fixed_noise
+        return self.kernel.with_hyperparameters(parameters[:count]), noise
+
+    def __call__(self, parameters: Array) -> tuple[float, Array]:
+        """Return the log posterior density, up to the prior's constant, and its gradient, shape (p,)."""
+        value, gradient, _ = self.evaluate(parameters)
+        off = parameters - self._prior_mean
+        return value - 0.5 * float(self._prior_precision @ off**2), gradient - self._prior_precision * off
+
+    def evaluate(self, parameters: Array) -> tuple[float, Array, float]:
+        """Return the log evidence, its gradient in the parameters, and the mean used."""
+        self.evaluations += 1
+        kernel, noise = self.split(parameters)
+        data = self.data
+        variances = data.noise_variance(noise)
+        matrix, pull = kernel.hyper_vjp(data.x)
+        matrix.flat[:: len(data) + 1] += variances
+        factor = self._factorise(matrix)
+        mean, weights = self._solve(factor)
+        logdet = 2 * float(np.log(np.diagonal(factor)).sum())
+        within, within_slope = data.within(noise)
+        value = -0.5 * (float((data.y - mean) @ weights) + logdet + len(data) * _LOG_TWO_PI) + within
+        # (a a^T - A^-1) / 2 against a symmetric dA: A^-1 comes as one triangle, which then counts twice.
+        inverse, _ = lapack.dpotri(factor, lower=0)
+        inverse.flat[:: len(data) + 1] *= 0.5
+        sensitivity = np.outer(0.5 * weights, weights)
+        sensitivity -= inverse.T
+        gradient = pull(sensitivity)
+        if self.fixed_noise is None:
+            slope = float(np.diagonal(sensitivity) @ np.where(data.count > 0, variances, 0.0)) + within_slope
+            gradient = np.append(gradient, slope)
+        return value, gradient, mean
+
+    def _factorise(self, matrix: Array) -> Array:
+        factor, info = lapack.dpotrf(matrix.T, lower=0, clean=1)
+        if info == 0:
+            return np.asarray(factor)
+        grown = GrowingCholesky(self._jitter)
+        grown.append(np.zeros((0, len(matrix))), matrix)
+        return np.asfortranarray(grown.factor)
+
+    def _solve(self, factor: Array) -> tuple[float, Array]:
+        y = self.data.y
+        if self.fixed_mean is not None:
+            return self.fixed_mean, np.asarray(lapack.dpotrs(factor, y - self.fixed_mean, lower=0)[0])
+        both, _ = lapack.dpotrs(factor, np.stack([y, np.ones_like(y)], axis=1), lower=0)
+        mean = float(both[:, 0].sum() / both[:, 1].sum())
+        return mean, both[:, 0] - mean * both[:, 1]
+
+
+def fit_map(
+    kernel: Kernel,
+    data: Observations,
+    *,
+    noise_variance: float | None = None,
+    mean: float | None = None,
+    priors: Priors | None = None,
+    bounds: Bounds | None = None,
+    starts: Sequence[ArrayLike] = (),
+    restarts: int = 0,
+    rng: np.random.Generator | None = None,
+    standardise: bool = True,
+) -> Fit:
+    """Maximise log evidence plus log prior over the kernel's hyper-parameters and the noise.
+
+    Parameters
+    ----------
+    kernel
+        The form, and the first start. Give one length-scale an axis for automatic relevance determination.
+    data
+        Merged observations: `Observations.merge(X, y)`.
+    noise_variance
+        None to learn it; a number >= 0 to keep it.
+    mean
+        None for a constant mean at its optimum; a number to keep it.
+    priors, bounds
+        On the standardised scale of y; `Priors.flat()` gives maximum likelihood.
+    starts
+        Further starts, each shape (p,), such as an earlier fit's `parameters`; the kernel's own comes last then.
+    restarts
+        Further starts drawn from the priors with `rng`.
+    standardise
+        Whether y is scaled to sd 1 (and shifted to mean 0, unless a mean is given) before priors apply.
+
+    Returns
+    -------
+    Fit
+        The best local maximum found. Never raises for want of convergence; it says so.
+    """
+    from scipy.optimize import minimize
+
+    objective = LogPosterior(
+        kernel, data, noise_variance=noise_variance, mean=mean, priors=priors, standardise=standardise
+    )
+    box = (Bounds() if bounds is None else bounds).logs(objective.names)
+    if restarts and rng is None:
+        raise InvalidInput(f"rng: expected a generator to draw {restarts} restarts with, got None")
+    points = [as_vector(start, length=len(objective.names), name="starts") for start in starts]
+    points.append(objective.start())
+    for _ in range(restarts):
+        assert rng is not None
+        points.append(_draw(objective, box, rng))
+
+    def negative(parameters: Array) -> tuple[float, Array]:
+        value, gradient = objective(parameters)
+        return -value, -gradient
+
+    best = min(
+        (
+            minimize(
+                negative,
+                np.clip(point, box[:, 0], box[:, 1]),
+                jac=True,
+                method="L-BFGS-B",
+                bounds=list(map(tuple, box)),
+            )
+            for point in points
+        ),
+        key=lambda result: float(result.fun),
+    )
+    parameters = np.asarray(best.x, dtype=np.float64)
+    evidence, _, fitted_mean = objective.evaluate(parameters)
+    fitted, noise = objective.split(parameters)
+    return Fit(
+        kernel=_rescale(fitted, objective.scale),
+        noise_variance=noise * objective.scale**2,
+        mean=fitted_mean * objective.scale + objective.shift,
+        log_posterior=-float(best.fun),
+        log_evidence=evidence,
+        parameters=parameters,
+        evaluations=objective.evaluations,
+        converged=bool(best.success),
+        message=str(best.message),
+    )
+
+
+def _spread(y: Array) -> float:
+    """Standard deviation of y without overflow; 1 for a constant, which has no scale of its own."""
+    centre = float(np.mean(y))
+    largest = float(np.abs(y - centre).max())
+    if largest <= 1e-12 * abs(centre) or largest == 0.0:
+        return 1.0
+    return largest * float(np.std((y - centre) / largest))
+
+
+def _draw(objective: LogPosterior, box: Array, rng: np.random.Generator) -> Array:
+    """A start from the priors; uniform in the log box where a prior is flat."""
+    means, precisions = objective.priors.parameters(objective.names)
+    flat = rng.uniform(box[:, 0], box[:, 1])
+    spread = 1 / np.sqrt(np.where(precisions > 0, precisions, 1.0))
+    return np.where(precisions > 0, rng.normal(means, spread), flat)
+
+
+def _rescale(kernel: Kernel, scale: float) -> Kernel:
+    """Bring the kernel back to the units of y; in a product only one factor carries them."""
+    from quadrat.kernels import OnAxes, Product, Sum
+
+    match kernel:
+        case Sum(left, right):
+            return Sum(_rescale(left, scale), _rescale(right, scale))
+        case Product(left, right):
+            return Product(_rescale(left, scale), right)
+        case OnAxes(inner, axes):
+            return OnAxes(_rescale(inner, scale), axes)
+    logs = kernel.hyperparameters.copy()
+    logs[kernel.hyperparameter_names.index("amplitude")] += np.log(scale)
+    return kernel.with_hyperparameters(logs)

@@ -1,0 +1,122 @@
+"""Observations with replicates merged, and what merging keeps of the likelihood.
+
+Several measurements at one point enter a Gaussian process as their mean: with noise variances v_i the likelihoods
+multiply to N(mean; f, v) times a factor that does not contain f, where 1/v = sum 1/v_i. Merging keeps the matrix
+small and regular; the factor is kept too, because it knows the noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from quadrat.arrays import Array, ArrayLike, Ints, as_points, as_vector
+from quadrat.errors import InvalidInput
+
+__all__ = ["Observations", "as_variances", "group_rows"]
+
+
+def group_rows(X: Array) -> tuple[Ints, Ints]:
+    """Return (first, group): the index of the first row of each group of equal rows, and the group of each row."""
+    groups: dict[bytes, int] = {}
+    first: list[int] = []
+    group = np.empty(len(X), dtype=np.intp)
+    for row, point in enumerate(X + 0.0):  # + 0.0 turns -0.0 into 0.0
+        key = point.tobytes()
+        if key not in groups:
+            groups[key] = len(groups)
+            first.append(row)
+        group[row] = groups[key]
+    return np.array(first, dtype=np.intp), group
+
+
+def as_variances(values: ArrayLike, length: int, name: str = "noise_variance") -> Array:
+    """Return noise variances as a vector; a scalar is repeated. Negative ones are refused."""
+    variances = as_vector(values, length=length, name=name)
+    if (variances < 0).any():
+        where = int(np.argmax(variances < 0))
+        raise InvalidInput(f"{name}: expected variances >= 0, got {variances[where]} at index {where}")
+    return variances
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Distinct points with the mean of what was measured there.
+
+    Attributes
+    ----------
+    x
+        Points, shape (n, D); distinct, except that measurements with and without a known variance stay apart.
+    y
+        Means, shape (n,).
+    count
+        How many measurements of unknown variance stand behind each mean, shape (n,); 0 where the variance is known.
+    scatter
+        Sum of squared deviations of those measurements from their mean, shape (n,).
+    known_variance
+        Noise variance of the mean where it is known, shape (n,); 0 elsewhere.
+    """
+
+    x: Array
+    y: Array
+    count: Array
+    scatter: Array
+    known_variance: Array
+
+    @classmethod
+    def merge(cls, X: ArrayLike, y: ArrayLike, noise_variance: ArrayLike | None = None) -> Observations:
+        """Merge raw measurements.
+
+        Parameters
+        ----------
+        X
+            Points, shape (n, D), repeats allowed.
+        y
+            One measurement for each, shape (n,).
+        noise_variance
+            None: all share one unknown variance. Otherwise known variances, a scalar or shape (n,).
+        """
+        points = as_points(X, name="X")
+        values = as_vector(y, length=len(points), name="y")
+        first, group = group_rows(points)
+        size = len(first)
+        if noise_variance is None:
+            count = np.bincount(group, minlength=size).astype(np.float64)
+            mean = np.bincount(group, values, size) / count
+            scatter = np.bincount(group, (values - mean[group]) ** 2, size).astype(np.float64)
+            return cls(points[first], mean, count, scatter, np.zeros(size))
+        variances = as_variances(noise_variance, len(points))
+        # Where some measurements are noise-free, they alone count.
+        exact = np.bincount(group, variances == 0, size) > 0
+        weights = np.where(exact[group], variances == 0, 1 / np.where(variances > 0, variances, 1.0)).astype(np.float64)
+        total = np.bincount(group, weights, size)
+        mean = np.bincount(group, weights * values, size) / total
+        merged = np.where(exact, 0.0, 1 / total)
+        return cls(points[first], mean, np.zeros(size), np.zeros(size), merged)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __add__(self, other: Observations) -> Observations:
+        """Put two sets side by side without merging across them."""
+        return Observations(
+            *(
+                np.concatenate([getattr(self, name), getattr(other, name)])
+                for name in ("x", "y", "count", "scatter", "known_variance")
+            )
+        )
+
+    def noise_variance(self, unknown: float) -> Array:
+        """Return the variance of each mean, shape (n,), when the unknown variance has this value."""
+        return np.where(self.count > 0, unknown / np.maximum(self.count, 1.0), self.known_variance)
+
+    def within(self, unknown: float) -> tuple[float, float]:
+        """Return the log-likelihood of the replicates around their means, and its derivative in log `unknown`."""
+        repeats = self.count[self.count > 0]
+        extra = float((repeats - 1).sum())
+        if extra == 0.0:
+            return 0.0, 0.0
+        scatter = float(self.scatter.sum())
+        value = -0.5 * (extra * np.log(2 * np.pi * unknown) + float(np.log(repeats).sum()) + scatter / unknown)
+        return value, -0.5 * (extra - scatter / unknown)

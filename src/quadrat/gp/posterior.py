@@ -1,0 +1,342 @@
+"""The exact Gaussian-process posterior, one observation at a time.
+
+Notation: n merged observations y at the rows of X; A = K + diag(v), v their noise variances; A = U^T U;
+z = U^-T (y - m); for a new point x, k = K(X, x) and w = U^-T k. Then
+
+    mean(x) = m + w.z,    deviation(x)^2 = K(x, x) - w.w,    log det A = 2 sum log U_ii.
+
+Appending an observation extends U, z and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from quadrat.arrays import Array, ArrayLike, as_number, as_points, as_vector
+from quadrat.errors import InvalidInput, NumericalFailure
+from quadrat.gp.cholesky import GrowingCholesky, JitterPolicy
+from quadrat.gp.observations import as_variances
+from quadrat.kernels import Kernel
+
+__all__ = ["GaussianProcess", "Prediction"]
+
+_SHORT = 8  # new rows up to which z is extended row by row
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Posterior mean and deviation at m points, and their gradients in x where they were asked for."""
+
+    mean: Array  # (m,)
+    deviation: Array  # (m,)
+    mean_gradient: Array | None = None  # (m, D)
+    deviation_gradient: Array | None = None  # (m, D)
+
+
+class GaussianProcess:
+    """A Gaussian process with known hyper-parameters that learns from observations as they come.
+
+    Parameters
+    ----------
+    kernel
+        The covariance, hyper-parameters included; `fit_map` learns those.
+    noise_variance
+        Variance of an observation's noise where `add` is not told otherwise, >= 0.
+    mean
+        The constant prior mean m.
+    jitter
+        False switches the jitter policy off: what cannot be factored raises. Certified bounds need that.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> gp = GaussianProcess(Matern(2.5, 0.3), noise_variance=0.01)
+    >>> gp.add([[0.2], [0.7]], [1.0, -1.0])
+    >>> gp.predict([[0.2]]).mean.round(2).tolist()
+    [0.99]
+    """
+
+    def __init__(self, kernel: Kernel, *, noise_variance: float, mean: float = 0.0, jitter: bool = True) -> None:
+        if not isinstance(kernel, Kernel):
+            raise InvalidInput(f"kernel: expected a kernel such as Matern(2.5, 0.3), got {kernel!r}")
+        self.kernel = kernel
+        self.noise_variance = as_number(noise_variance, name="noise_variance", at_least=0.0)
+        self.prior_mean = as_number(mean, name="mean")
+        self._cholesky = GrowingCholesky(JitterPolicy() if jitter else JitterPolicy(relative=0.0))
+        self._rows: dict[bytes, int] = {}
+        self._x: Array | None = None
+        self._y = np.empty(0)
+        self._v = np.empty(0)
+        self._count = np.empty(0)
+        self._exact: dict[int, int] = {}  # rows with noise-free repeats -> how many of those
+        self._z = np.empty(0)
+        self._alpha: Array | None = None
+        self._told = 0
+        self._within_quadratic = 0.0
+        self._within_logdet = 0.0
+        self._pending = 0
+
+    # --- what was observed
+
+    def __len__(self) -> int:
+        """Number of distinct observed points, n."""
+        return self._told
+
+    @property
+    def n_observations(self) -> int:
+        """Number of observations told, replicates counted one by one."""
+        return int(self._count[: self._told].sum())
+
+    @property
+    def x(self) -> Array:
+        """Distinct observed points, shape (n, D)."""
+        return self._points()[: self._told]
+
+    @property
+    def y(self) -> Array:
+        """Merged observations, shape (n,)."""
+        return self._y[: self._told]
+
+    @property
+    def noise_variances(self) -> Array:
+        """Noise variances of the merged observations, shape (n,)."""
+        return self._v[: self._told]
+
+    @property
+    def counts(self) -> Array:
+        """How many observations were merged at each point, shape (n,)."""
+        return self._count[: self._told]
+
+    @property
+    def jitter(self) -> Array:
+        """Variance that the jitter policy added to each observation, shape (n,); zeros when all went well."""
+        return self._cholesky.jitter[: self._told]
+
+    @property
+    def cholesky(self) -> GrowingCholesky:
+        """The factor of A, for those who solve with it; not to be changed from outside."""
+        return self._cholesky
+
+    def _points(self) -> Array:
+        return np.empty((0, self.kernel.dimension or 1)) if self._x is None else self._x
+
+    # --- learning
+
+    def add(self, X: ArrayLike, y: ArrayLike, noise_variance: ArrayLike | None = None) -> None:
+        """Observe y at the rows of X: O(n^2) for each new point; a repeated point is merged with its earlier self.
+
+        Parameters
+        ----------
+        X
+            Points, shape (k, D), or one point, shape (D,), where the dimension is known.
+        y
+            Observations, shape (k,), or a number.
+        noise_variance
+            Variances of their noise, a number or shape (k,); the process's own by default.
+        """
+        if self._pending:
+            raise InvalidInput("add: expected no pending points, got some; leave the `pending` block first")
+        points = self._as_points(X)
+        values = as_vector(y, length=len(points), name="y")
+        variances = as_variances(self.noise_variance if noise_variance is None else noise_variance, len(points))
+        saved = (self._x, self._y, self._v, self._count, self._within_quadratic, self._within_logdet)
+        keys: list[bytes] = []
+        try:
+            noisier = self._take_in(points, values, variances, keys)
+            self._factor_new_rows()
+            self._follow_diagonal(noisier)
+        except NumericalFailure:
+            self._x, self._y, self._v, self._count, self._within_quadratic, self._within_logdet = saved
+            self._cholesky.truncate(self._told)
+            for key in keys:
+                del self._rows[key]
+            raise
+        self._told = len(self._y)
+        if noisier or self._told - len(self._z) > _SHORT:
+            self._z = self._cholesky.half_solve(self._y - self.prior_mean)
+        else:
+            self._extend_z()
+        self._alpha = None
+
+    def _take_in(self, points: Array, values: Array, variances: Array, keys: list[bytes]) -> dict[int, float]:
+        """Store and merge; append new keys to `keys`; return old rows that changed, with their variances before."""
+        start = self._told
+        fresh: list[int] = []
+        repeats: list[tuple[int, int]] = []
+        for row, point in enumerate(points):
+            key = point.tobytes()
+            index = self._rows.setdefault(key, start + len(fresh))
+            if index == start + len(fresh):
+                fresh.append(row)
+                keys.append(key)
+            else:
+                repeats.append((row, index))
+        self._extend(points[fresh], values[fresh], variances[fresh])
+        before = {index: float(self._v[index]) for _, index in repeats if index < start}
+        for row, index in repeats:
+            self._merge(index, float(values[row]), float(variances[row]))
+        return before
+
+    def _follow_diagonal(self, before: dict[int, float]) -> None:
+        """Bring the factor to the new variances of merged rows, in place where that is stable."""
+        for index, variance in before.items():
+            change = float(self._v[index]) - variance
+            if change and not self._cholesky.change_diagonal(index, change):
+                rebuilt = GrowingCholesky(self._cholesky.policy)
+                rebuilt.append(np.zeros((0, len(self._y))), self._covariance_of_rows(0))
+                self._cholesky = rebuilt
+                return
+
+    def _as_points(self, X: ArrayLike) -> Array:
+        known = self._x.shape[1] if self._x is not None else self.kernel.dimension
+        points = as_points(X, dimension=known, name="X") + 0.0  # + 0.0 turns -0.0 into 0.0
+        self.kernel.check_dimension(points.shape[1])
+        return points
+
+    def _extend(self, X: Array, y: Array, v: Array) -> None:
+        self._x = X if self._x is None else np.vstack([self._x, X])
+        self._y = np.concatenate([self._y, y])
+        self._v = np.concatenate([self._v, v])
+        self._count = np.concatenate([self._count, np.ones(len(y))])
+
+    def _merge(self, index: int, value: float, variance: float) -> None:
+        """Replace N(y1; f, v1) N(y2; f, v2) by N(y; f, v) N(y1 - y2; 0, v1 + v2)."""
+        y, v, count = float(self._y[index]), float(self._v[index]), float(self._count[index])
+        if variance == 0.0:  # a noise-free value outweighs noisy ones; several of them are averaged
+            exact = self._exact.get(index, int(count) if v == 0.0 else 0)
+            self._y[index] = (exact * y + value) / (exact + 1) if exact else value
+            self._v[index] = 0.0
+            self._exact[index] = exact + 1
+        elif v == 0.0:
+            self._exact.setdefault(index, int(count))
+        else:
+            share = v / (v + variance)
+            self._y[index] = y + share * (value - y)
+            self._v[index] = share * variance
+            self._within_quadratic += (value - y) ** 2 / (v + variance)
+            self._within_logdet += float(np.log(v + variance))
+        self._count[index] = count + 1
+
+    def _factor_new_rows(self) -> None:
+        old = self._cholesky.size
+        X = self._points()
+        if old == len(X):
+            return
+        block = self._covariance_of_rows(old)
+        cross = self.kernel(X[old:], X[:old]).T if old else np.zeros((0, len(block)))
+        self._cholesky.append(cross, block)
+
+    def _covariance_of_rows(self, start: int) -> Array:
+        block = self.kernel(self._points()[start:])
+        block[np.diag_indices_from(block)] += self._v[start:]
+        return block
+
+    def _extend_z(self) -> None:
+        """The rows of U^T z = y - m that are new: a small triangular system."""
+        old, n = len(self._z), len(self._y)
+        factor = self._cholesky.factor
+        right = self._y[old:] - self.prior_mean - factor[:old, old:].T @ self._z
+        for i in range(n - old):  # U^T is lower triangular; blocks are short
+            right[i] = (right[i] - factor[old : old + i, old + i] @ right[:i]) / factor[old + i, old + i]
+        self._z = np.concatenate([self._z, right])
+
+    @contextmanager
+    def pending(self, X: ArrayLike, noise_variance: ArrayLike | None = None) -> Iterator[None]:
+        """Within the block, deviations count these points as observed at their own predicted mean.
+
+        The mean does not change; no value is invented. Leaving the block restores the process bit for bit.
+        """
+        points = self._as_points(X)
+        variances = as_variances(self.noise_variance if noise_variance is None else noise_variance, len(points))
+        saved = (self._x, self._y, self._v, self._count, self._z, self._alpha)
+        size = self._cholesky.size
+        self._extend(points, np.full(len(points), self.prior_mean), variances)
+        self._pending += 1
+        try:
+            self._factor_new_rows()
+            self._z = np.concatenate([self._z, np.zeros(len(points))])
+            self._alpha = None
+            yield
+        finally:
+            self._x, self._y, self._v, self._count, self._z, self._alpha = saved
+            self._cholesky.truncate(size)
+            self._pending -= 1
+
+    # --- predicting
+
+    def predict(self, X: ArrayLike) -> Prediction:
+        """Return the posterior mean and standard deviation of f at the rows of X, shape (m, D)."""
+        points = self._as_points(X)
+        cross = self.kernel(points, self._points()) if len(self._z) else np.zeros((len(points), 0))
+        w = self._cholesky.half_solve(cross.T, overwrite=True)
+        return Prediction(self.prior_mean + w.T @ self._z, self._deviation(w))
+
+    def predict_mean(self, X: ArrayLike) -> Array:
+        """Return the posterior mean alone, shape (m,): O(n) a point."""
+        points = self._as_points(X)
+        if not len(self._z):
+            return np.full(len(points), self.prior_mean)
+        return self.prior_mean + self.kernel(points, self._points()) @ self._weights()
+
+    def predict_with_gradients(self, X: ArrayLike) -> Prediction:
+        """Return mean and deviation with their gradients in x; the deviation's is 0 where the deviation is 0."""
+        points = self._as_points(X)
+        if not len(self._z):
+            flat = np.zeros_like(points)
+            prior = self.predict(points)
+            return Prediction(prior.mean, prior.deviation, flat, flat.copy())
+        cross, pull = self.kernel.x_vjp(points, self._points())
+        w = self._cholesky.half_solve(cross.T)
+        deviation = self._deviation(w)
+        mean_gradient = pull(np.broadcast_to(self._weights(), cross.shape))
+        # d(deviation)/dx = -k'(x) A^-1 k / deviation
+        variance_pull = pull(self._cholesky.back_solve(w).T)
+        scale = np.divide(-1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+        return Prediction(self.prior_mean + w.T @ self._z, deviation, mean_gradient, scale[:, None] * variance_pull)
+
+    def covariance(self, X: ArrayLike, Z: ArrayLike | None = None) -> Array:
+        """Return the posterior covariance between the rows of X and of Z, shape (m, p); Z defaults to X."""
+        left = self._as_points(X)
+        right = left if Z is None else self._as_points(Z)
+        prior = self.kernel(left, right)
+        if not len(self._z):
+            return prior
+        w = self._cholesky.half_solve(self.kernel(left, self._points()).T)
+        u = w if Z is None else self._cholesky.half_solve(self.kernel(right, self._points()).T)
+        return prior - w.T @ u
+
+    def _deviation(self, w: Array) -> Array:
+        return np.asarray(np.sqrt(np.maximum(self.kernel.variance - np.einsum("ij,ij->j", w, w), 0.0)))
+
+    def _weights(self) -> Array:
+        """A^-1 (y - m), one back substitution after each change."""
+        if self._alpha is None:
+            self._alpha = self._cholesky.back_solve(self._z)
+        return self._alpha
+
+    # --- summaries of the evidence
+
+    @property
+    def logdet(self) -> float:
+        """The log-determinant of I + V^-1/2 K V^-1/2 over all observations, replicates counted.
+
+        It is twice the information gained, and needs positive noise variances.
+        """
+        if (self._v <= 0).any():
+            raise InvalidInput("logdet: expected positive noise variances, got an observation without noise")
+        return self._cholesky.logdet() - float(np.log(self._v).sum())
+
+    @property
+    def quadratic_form(self) -> float:
+        """(y - m)^T (K + V)^-1 (y - m) over all observations, replicates counted."""
+        return float(self._z @ self._z) + self._within_quadratic
+
+    @property
+    def log_evidence(self) -> float:
+        """Log density of all observations, replicates counted: the quadratic form, log det(K + V) and n log 2 pi."""
+        total = self._cholesky.logdet() + self._within_logdet
+        return -0.5 * (self.quadratic_form + total + self.n_observations * float(np.log(2 * np.pi)))

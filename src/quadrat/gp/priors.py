@@ -1,0 +1,76 @@
+"""Priors and bounds on hyper-parameters, all in log space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import log, sqrt
+
+import numpy as np
+
+from quadrat.arrays import Array, as_number
+from quadrat.errors import InvalidInput
+
+__all__ = ["Bounds", "LogNormal", "Priors", "role_of"]
+
+
+def role_of(name: str) -> str:
+    """Return which prior serves a hyper-parameter: "left.lengthscale[2]" is a "lengthscale", "a" a "shape"."""
+    stem = name.split(".")[-1].split("[")[0]
+    return stem if stem in ("lengthscale", "amplitude", "noise_variance") else "shape"
+
+
+@dataclass(frozen=True)
+class LogNormal:
+    """log v ~ N(mean, sd^2). Densities are taken in log v, so that the mode does not move with the coordinates."""
+
+    mean: float
+    sd: float
+
+    def __post_init__(self) -> None:
+        as_number(self.mean, name="mean")
+        as_number(self.sd, name="sd", above=0.0)
+
+
+@dataclass(frozen=True)
+class Priors:
+    """A prior for each role; None is flat. Amplitude and noise are in units of the standard deviation of y.
+
+    The default on length-scales is broad and centred near half the cube; the one on the noise variance favours
+    small noise without excluding any.
+    """
+
+    lengthscale: LogNormal | None = field(default=LogNormal(-0.7, sqrt(3.0)))
+    amplitude: LogNormal | None = field(default=LogNormal(0.0, 1.0))
+    noise_variance: LogNormal | None = field(default=LogNormal(-4.0, 1.0))
+    shape: LogNormal | None = field(default=LogNormal(0.0, 1.0))
+
+    @classmethod
+    def flat(cls) -> Priors:
+        """No priors: the fit is maximum likelihood."""
+        return cls(None, None, None, None)
+
+    def parameters(self, names: tuple[str, ...]) -> tuple[Array, Array]:
+        """Return prior means and precisions in log space, each shape (p,); precision 0 where flat."""
+        priors: list[LogNormal | None] = [getattr(self, role_of(name)) for name in names]
+        means = np.array([0.0 if prior is None else prior.mean for prior in priors])
+        return means, np.array([0.0 if prior is None else prior.sd**-2 for prior in priors])
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The box (low, high) that each role is searched in. Amplitude and noise are in units of the sd of y."""
+
+    lengthscale: tuple[float, float] = (5e-3, 1e2)
+    amplitude: tuple[float, float] = (1e-2, 1e2)
+    noise_variance: tuple[float, float] = (1e-8, 1e2)
+    shape: tuple[float, float] = (1e-2, 1e2)
+
+    def __post_init__(self) -> None:
+        for role in ("lengthscale", "amplitude", "noise_variance", "shape"):
+            low, high = getattr(self, role)
+            if not 0 < low < high < np.inf:
+                raise InvalidInput(f"{role}: expected bounds 0 < low < high, got ({low!r}, {high!r})")
+
+    def logs(self, names: tuple[str, ...]) -> Array:
+        """Return log bounds, shape (p, 2)."""
+        return np.array([[log(end) for end in getattr(self, role_of(name))] for name in names])

@@ -1,0 +1,92 @@
+"""What every type of parameter can do.
+
+Every parameter that can vary owns one axis of the unit cube. `read` turns users' values into a vector of codes
+(the number itself for Float and Int, the index of the choice for Categorical), `show` turns codes back, and
+`encode` and `decode` map codes to the unit interval and back.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from quadrat.space.conditions import When
+
+if TYPE_CHECKING:
+    from quadrat.arrays import Array
+    from quadrat.space.scales import Scale
+
+__all__ = ["Parameter"]
+
+
+@dataclass(frozen=True, repr=False)
+class Parameter(ABC):
+    """What all parameters share: the condition under which they exist.
+
+    Parameters
+    ----------
+    when
+        The parents' names, each with the value, or the collection of values, that it must have for this
+        parameter to exist: ``{"booster": "gbtree"}``, ``{"booster": ["gbtree", "dart"], "depth": 3}``. None:
+        it always exists. Parents are Categorical, Int or Fixed.
+    """
+
+    kind: ClassVar[str]
+    has_axis: ClassVar[bool] = True
+
+    _: KW_ONLY
+    when: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        self._set("when", None if self.when is None else When(self.when))
+
+    @property
+    @abstractmethod
+    def expected(self) -> str:
+        """What values are valid, in words, for error messages."""
+
+    @property
+    @abstractmethod
+    def scale(self) -> Scale:
+        """The map between codes and the unit interval."""
+
+    @abstractmethod
+    def read(self, values: Sequence[object]) -> Array:
+        """Return the codes of users' `values`, shape (n,), with NaN for those that are not valid."""
+
+    @abstractmethod
+    def show(self, codes: Array) -> list[Any]:
+        """Return the values that `codes` stand for, as Python objects."""
+
+    def decode(self, u: Array) -> Array:
+        """Return the codes at the unit coordinates `u`, shape (n,)."""
+        return self.scale.decode(u)
+
+    def encode(self, codes: Array) -> Array:
+        """Return the unit coordinates of `codes`, shape (n,), in [0, 1]."""
+        return self.scale.encode(codes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, as a file holds it: the type, and whatever differs from the defaults."""
+        data: dict[str, Any] = {"type": self.kind}
+        for name, value, _ in self._stated():
+            data[name] = value.to_dict() if isinstance(value, When) else value
+            if isinstance(value, tuple):
+                data[name] = list(value)
+        return data
+
+    def __repr__(self) -> str:
+        parts = [f"{name}={value!r}" if named else repr(value) for name, value, named in self._stated()]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def _stated(self) -> list[tuple[str, Any, bool]]:
+        """Return name, value and whether it goes by keyword, of every argument that is not at its default."""
+        arguments = [(f.name, getattr(self, f.name), f.kw_only is True, f.default) for f in fields(self) if f.init]
+        stated = [(name, value, named) for name, value, named, default in arguments if value is not default]
+        return sorted(stated, key=lambda argument: (argument[2], argument[0] == "when"))
+
+    def _set(self, name: str, value: object) -> None:
+        """Set a field while a frozen instance is being made."""
+        object.__setattr__(self, name, value)

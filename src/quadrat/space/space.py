@@ -1,0 +1,397 @@
+"""The search space: an ordered set of named parameters, and its map to the unit cube."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from quadrat.arrays import as_points, as_vector
+from quadrat.errors import InvalidInput
+from quadrat.space.dependencies import parents_first, requirements
+from quadrat.space.files import parameter_from_table, read_json, read_toml
+from quadrat.space.numeric import Float
+from quadrat.space.parameter import Parameter
+from quadrat.space.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    import os
+
+    from quadrat.arrays import Array, ArrayLike, Bools
+    from quadrat.space.dependencies import Requirements
+
+__all__ = ["Space"]
+
+_ABSENT = object()
+_NEUTRAL = 0.5  # the coordinate of a parameter that does not exist: the same for all, so that it tells nothing
+
+
+class Space(Mapping[str, Parameter]):
+    """Named parameters in order, and the map between their values and the unit cube [0, 1]^D.
+
+    Each parameter that can vary owns one axis, in the order given; a Fixed parameter owns none, and a
+    conditional one keeps its axis whether it exists or not. Three maps work on single points and on many:
+
+    - `from_unit` and `from_units` give the parameters at points of the cube. Parameters that do not exist there
+      are left out.
+    - `to_unit` and `to_units` give the point of parameters, with 0.5 on the axis of any that does not exist: a
+      parameter that does not exist in a trial does not count.
+    - `round` is one after the other: the point that stands for all points with the same parameters, which is
+      what a kernel should see.
+
+    For every point u, ``from_unit(to_unit(from_unit(u)))`` is ``from_unit(u)`` bit for bit. So are
+    ``from_unit(to_unit(params))`` and ``params`` for every valid Int, Categorical, Fixed and stepped Float, and
+    for a Float without steps as far as 13 significant digits go: `Float` says exactly how far.
+
+    A space is immutable, compares by its parameters and their order, and is a mapping from names to parameters.
+
+    Parameters
+    ----------
+    **parameters
+        The parameters by name. For names that are not Python identifiers, use `from_dict`.
+
+    Raises
+    ------
+    InvalidInput
+        Something that is not a parameter; nothing that can vary; or a condition that names an unknown parent,
+        a Float, a value that the parent cannot take, or that closes a cycle.
+
+    Examples
+    --------
+    >>> from quadrat.space import Categorical, Float, Int
+    >>> space = Space(
+    ...     booster=Categorical(["gbtree", "linear"]),
+    ...     eta=Float(0.001, 1, log=True),
+    ...     depth=Int(1, 10, when={"booster": "gbtree"}),
+    ... )
+    >>> space.axes
+    ('booster', 'eta', 'depth')
+    >>> space.to_unit({"booster": "linear", "eta": 0.001}).tolist()
+    [0.75, 0.0, 0.5]
+    >>> space.from_unit([0.25, 1.0, 0.95])
+    {'booster': 'gbtree', 'eta': 1.0, 'depth': 10}
+    """
+
+    __slots__ = ("_axis", "_order", "_parameters", "_required")
+    _parameters: dict[str, Parameter]
+    _axis: dict[str, int]
+    _required: Requirements
+    _order: tuple[str, ...]  # parents before their children
+
+    def __init__(self, /, **parameters: Parameter) -> None:
+        for name, parameter in parameters.items():
+            if not isinstance(parameter, Parameter):
+                raise InvalidInput(
+                    f"space: parameter {name!r}: expected a Float, Int, Categorical or Fixed, got {parameter!r}; a"
+                    " plain value goes in as Fixed(value), and tables go through Space.from_dict"
+                )
+        axes = [name for name, parameter in parameters.items() if parameter.has_axis]
+        if not axes:
+            raise InvalidInput(f"space: expected at least one parameter that can vary, got {parameters!r}")
+        store = super().__setattr__
+        store("_parameters", dict(parameters))
+        store("_axis", {name: axis for axis, name in enumerate(axes)})
+        store("_required", requirements(parameters))
+        store("_order", parents_first(self._required))
+
+    @classmethod
+    def from_dict(cls, parameters: Mapping[str, Parameter | Mapping[str, Any]], *, source: str = "space") -> Space:
+        """Return the space of `parameters`, each a parameter or a table that describes one.
+
+        Parameters
+        ----------
+        parameters
+            Name -> parameter, or -> ``{"type": ..., ...}`` with the arguments of the type, as in files.
+        source
+            What to call the data in errors.
+
+        Examples
+        --------
+        >>> Space.from_dict({"batch-size": {"type": "int", "low": 10, "high": 500}, "lr": Float(0, 1)})
+        Space.from_dict({'batch-size': Int(10, 500), 'lr': Float(0.0, 1.0)})
+        """
+        if not isinstance(parameters, Mapping):
+            raise InvalidInput(f"{source}: expected a mapping from names to parameters, got {parameters!r:.80}")
+        made = {}
+        for name, given in parameters.items():
+            if not isinstance(name, str) or not name:
+                raise InvalidInput(f"{source}: expected non-empty strings as names of parameters, got {name!r}")
+            parameter = given if isinstance(given, Parameter) else parameter_from_table(name, given, source=source)
+            made[name] = parameter
+        try:
+            return cls(**made)
+        except InvalidInput as error:
+            raise InvalidInput(f"{source}: {str(error).removeprefix('space: ')}") from None
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> Space:
+        """Return the space in a TOML file, one table a parameter.
+
+        Raises
+        ------
+        InvalidInput
+            The file cannot be read, or what it says is not a space; the message names file, parameter and key.
+        """
+        return cls.from_dict(read_toml(path), source=str(path))
+
+    @classmethod
+    def from_json(cls, path: str | os.PathLike[str]) -> Space:
+        """Return the space in a JSON file, an object with one object a parameter; else as `from_toml`."""
+        return cls.from_dict(read_json(path), source=str(path))
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Return plain data from which `from_dict` makes an equal space.
+
+        Examples
+        --------
+        >>> Space(lr=Float(0.1, 1, log=True)).to_dict()
+        {'lr': {'type': 'float', 'low': 0.1, 'high': 1.0, 'log': True}}
+        """
+        return {name: parameter.to_dict() for name, parameter in self.items()}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all parameters, in order."""
+        return tuple(self._parameters)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The names of the parameters that own the axes of the cube, in order of the axes."""
+        return tuple(self._axis)
+
+    @property
+    def dimension(self) -> int:
+        """D, the number of axes of the cube."""
+        return len(self._axis)
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether every axis is a Float without steps or condition, so that all the cube is distinct points."""
+        return not self.discontinuous
+
+    @property
+    def discontinuous(self) -> tuple[str, ...]:
+        """The names of the axes that keep the space from being continuous."""
+        return tuple(name for name in self._axis if not _is_continuous(self[name]))
+
+    def active(self, params: Mapping[str, object]) -> tuple[str, ...]:
+        """Return the names of the parameters that exist, in order, given the values of the parents in `params`.
+
+        Only parents that exist themselves need to be there; nothing else is looked at.
+
+        Raises
+        ------
+        InvalidInput
+            A parent that exists is missing or has a value that it cannot take.
+        """
+        parents = {parent for required in self._required.values() for parent, _ in required}
+        codes: dict[str, Array] = {}
+        exists: dict[str, Bools] = {}
+        for name in self._order:
+            exists[name] = self._existence(name, codes, exists, 1)
+            codes[name] = np.full(1, np.nan)
+            if name in parents and exists[name][0]:
+                if name not in params:
+                    raise self._missing(name, params, "params")
+                codes[name] = self[name].read([params[name]])
+                if np.isnan(codes[name][0]):
+                    raise self._invalid(name, params[name], "params")
+        return tuple(name for name in self if exists[name][0])
+
+    def to_unit(self, params: Mapping[str, object]) -> Array:
+        """Return the point of `params` in the unit cube, shape (D,).
+
+        Raises
+        ------
+        InvalidInput
+            Unknown names, a value that its parameter cannot take, a parameter that exists and is missing, or one
+            that does not exist and is there.
+        """
+        point: Array = self._encode([params], "params")[0]
+        return point
+
+    def to_units(self, params: Iterable[Mapping[str, object]]) -> Array:
+        """Return the points of many `params`, shape (n, D); as `to_unit`, and errors say which of them."""
+        return self._encode(list(params), "params[{}]")
+
+    def from_unit(self, u: ArrayLike) -> dict[str, Any]:
+        """Return the parameters at the point `u`, shape (D,), of the unit cube, those that exist, in order.
+
+        Raises
+        ------
+        InvalidInput
+            Not D numbers in [0, 1].
+        """
+        return self.from_units(as_vector(u, length=self.dimension, name="u")[None, :])[0]
+
+    def from_units(self, u: ArrayLike) -> list[dict[str, Any]]:
+        """Return the parameters at each row of `u`, shape (n, D); as `from_unit`."""
+        codes, exists = self._decode(self._as_units(u))
+        columns = []
+        for name, parameter in self.items():
+            values = parameter.show(codes[name])
+            if not exists[name].all():
+                pairs = zip(values, exists[name].tolist(), strict=True)
+                values = [value if there else _ABSENT for value, there in pairs]
+            columns.append(values)
+        rows = (zip(self._parameters, row, strict=True) for row in zip(*columns, strict=True))
+        if all(mask.all() for mask in exists.values()):
+            return [dict(row) for row in rows]
+        return [{name: value for name, value in row if value is not _ABSENT} for row in rows]
+
+    def round(self, u: ArrayLike) -> Array:
+        """Return ``to_unit(from_unit(u))`` for a point (D,) or for each row of a matrix (n, D), in the same shape.
+
+        Every coordinate moves to the one that stands for its value, such as the centre of its bin, and to 0.5
+        on the axis of a parameter that does not exist there. Rounding again changes nothing.
+
+        Examples
+        --------
+        >>> from quadrat.space import Float, Int
+        >>> Space(x=Float(0, 1), n=Int(1, 2)).round([0.3, 0.9]).tolist()
+        [0.3, 0.75]
+        """
+        units = self._as_units(u)
+        codes, exists = self._decode(units)
+        rounded = np.empty_like(units)
+        for name, axis in self._axis.items():
+            rounded[:, axis] = np.where(exists[name], self[name].encode(codes[name]), _NEUTRAL)
+        return rounded.reshape(np.shape(u))
+
+    def sample(self, n: int, rng: np.random.Generator) -> list[dict[str, Any]]:
+        """Return the parameters at `n` independent points, uniform on the cube.
+
+        Parameters
+        ----------
+        n
+            How many; may be 0.
+        rng
+            The generator to draw from, as `quadrat.randomness.generator` makes one.
+
+        Examples
+        --------
+        >>> from quadrat.randomness import generator
+        >>> from quadrat.space import Int
+        >>> Space(n=Int(1, 6)).sample(3, generator(0))
+        [{'n': 4}, {'n': 2}, {'n': 1}]
+        """
+        if not isinstance(rng, np.random.Generator):
+            raise InvalidInput(f"rng: expected a numpy.random.Generator, got {rng!r}; make one from a seed")
+        try:
+            count = operator.index(n)
+        except TypeError:
+            count = -1
+        if count < 0:
+            raise InvalidInput(f"n: expected a non-negative integer, got {n!r}")
+        return self.from_units(rng.random((count, self.dimension)))
+
+    def __getitem__(self, name: str) -> Parameter:
+        return self._parameters[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parameters)
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Space) and tuple(self.items()) == tuple(other.items())
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.items()))
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a Space is immutable: cannot set {name!r}; make a new one")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_dict, (self._parameters,)  # copies are made like the original
+
+    def __repr__(self) -> str:
+        if all(name.isidentifier() for name in self):
+            return f"Space({', '.join(f'{name}={parameter!r}' for name, parameter in self.items())})"
+        return f"Space.from_dict({self._parameters!r})"
+
+    def _as_units(self, u: ArrayLike) -> Array:
+        units = as_points(u, dimension=self.dimension, name="u")
+        outside = (units < 0) | (units > 1)
+        if outside.any():
+            row, axis = (int(i) for i in np.argwhere(outside)[0])
+            raise InvalidInput(
+                f"u: expected coordinates in [0, 1], got {units[row, axis]!s} in row {row} on axis {axis}"
+                f" ({self.axes[axis]!r}); clip them first"
+            )
+        return units
+
+    def _existence(self, name: str, codes: Mapping[str, Array], exists: Mapping[str, Bools], n: int) -> Bools:
+        """Return where `name` exists, shape (n,), given codes and existence of its parents."""
+        there = np.ones(n, dtype=np.bool_)
+        for parent, allowed in self._required[name]:
+            there &= exists[parent] & np.isin(codes[parent], allowed)
+        return there
+
+    def _decode(self, units: Array) -> tuple[dict[str, Array], dict[str, Bools]]:
+        """Return for each parameter its codes and where it exists, each of shape (n,)."""
+        codes: dict[str, Array] = {}
+        exists: dict[str, Bools] = {}
+        for name in self._order:
+            axis = self._axis.get(name)
+            # Contiguous, so that NumPy takes the same path, to the last bit, for one point as for many.
+            column = np.zeros(len(units)) if axis is None else np.ascontiguousarray(units[:, axis])
+            codes[name] = self[name].decode(column)
+            exists[name] = self._existence(name, codes, exists, len(units))
+        return codes, exists
+
+    def _encode(self, points: Sequence[Mapping[str, object]], label: str) -> Array:
+        """Return the unit points of `points`; errors call point i `label`, with i in the place of {}."""
+        for i, point in enumerate(points):
+            if not isinstance(point, Mapping):
+                raise InvalidInput(f"{label.format(i)}: expected a mapping from names to values, got {point!r:.80}")
+            if not point.keys() <= self._parameters.keys():
+                unknown = next(name for name in point if name not in self._parameters)
+                raise InvalidInput(
+                    f"{label.format(i)}: unknown parameter {unknown!r}{did_you_mean(unknown, self)}; the space has"
+                    f" {', '.join(self)}"
+                )
+        units = np.full((len(points), self.dimension), _NEUTRAL)
+        codes: dict[str, Array] = {}
+        exists: dict[str, Bools] = {}
+        for name in self._order:
+            there = exists[name] = self._existence(name, codes, exists, len(points))
+            column = [point.get(name, _ABSENT) for point in points]
+            given = np.array([value is not _ABSENT for value in column], dtype=np.bool_)
+            if (given != there).any():
+                i = int(np.argmax(given != there))
+                refuse = self._missing if there[i] else self._superfluous
+                raise refuse(name, points[i], label.format(i))
+            rows = np.flatnonzero(there)
+            values = column if len(rows) == len(column) else [column[i] for i in rows]
+            read = self[name].read(values)
+            if np.isnan(read).any():
+                i = int(np.argmax(np.isnan(read)))
+                raise self._invalid(name, values[i], label.format(rows[i]))
+            codes[name] = np.full(len(points), np.nan)
+            codes[name][rows] = read
+            if name in self._axis:
+                units[rows, self._axis[name]] = self[name].encode(read)
+        return units
+
+    def _invalid(self, name: str, value: object, label: str) -> InvalidInput:
+        return InvalidInput(f"{label}: parameter {name!r}: expected {self[name].expected}, got {value!r:.80}")
+
+    def _missing(self, name: str, point: Mapping[str, object], label: str) -> InvalidInput:
+        came = f"only {', '.join(map(str, point))}" if point else "nothing"
+        return InvalidInput(f"{label}: expected a value for {name!r}, {self[name].expected}, got {came}")
+
+    def _superfluous(self, name: str, point: Mapping[str, object], label: str) -> InvalidInput:
+        parents = ", ".join(
+            f"{parent} = {point[parent]!r}" if parent in point else f"no {parent}" for parent in self[name].when or ()
+        )
+        return InvalidInput(
+            f"{label}: {name!r} exists only when {self[name].when!s}, got {parents}; leave {name!r} out"
+        )
+
+
+def _is_continuous(parameter: Parameter) -> bool:
+    return isinstance(parameter, Float) and parameter.step is None and parameter.when is None

@@ -1,0 +1,147 @@
+"""Evidence and its gradient, and what the fit does with them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sklearn.gaussian_process as skgp
+import sklearn.gaussian_process.kernels as sk
+
+from quadrat.errors import InvalidInput
+from quadrat.gp import Bounds, GaussianProcess, LogNormal, LogPosterior, Observations, Priors, fit_map
+from quadrat.kernels import Kernel, Matern, OnAxes, Product, RationalQuadratic, SquaredExponential
+
+RNG = np.random.default_rng(8)
+X = RNG.random((25, 2))
+Y = 3 + 2 * (np.sin(5 * X[:, 0]) + 0.3 * X[:, 1] + 0.1 * RNG.normal(size=25))
+REPLICATED = Observations.merge(X[RNG.integers(0, 12, 25)], Y)
+MIXED = REPLICATED + Observations.merge(X[:5], Y[:5], RNG.uniform(0.01, 0.1, 5))
+KERNELS: list[Kernel] = [
+    Matern(2.5, (0.3, 0.8)),
+    Matern(0.5, 0.5, amplitude=2.0),
+    RationalQuadratic(2.0, (0.3, 0.8)),
+    Matern(1.5, 0.4) + OnAxes(SquaredExponential(0.6), [1]),
+    Matern(2.5, 0.4) * SquaredExponential((0.9, 1.1)),
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("data", [Observations.merge(X, Y), REPLICATED, MIXED], ids=["plain", "replicated", "mixed"])
+@pytest.mark.parametrize("options", [{}, {"noise_variance": 0.2}, {"mean": 2.5}, {"standardise": False}], ids=str)
+def test_gradient_equals_finite_differences(kernel: Kernel, data: Observations, options: dict[str, float]) -> None:
+    objective = LogPosterior(kernel, data, **options)  # type: ignore[arg-type]
+    at = objective.start() + 0.1
+    value, gradient = objective(at)
+    assert np.isfinite(value)
+    for i in range(len(at)):
+        step = np.zeros(len(at))
+        step[i] = 1e-5
+        numeric = (objective(at + step)[0] - objective(at - step)[0]) / 2e-5
+        assert gradient[i] == pytest.approx(numeric, rel=1e-5, abs=1e-5), objective.names[i]
+
+
+def test_evidence_is_that_of_the_posterior_on_raw_data() -> None:
+    """The fit's objective, with replicates merged, equals the density of the raw observations."""
+    order = RNG.integers(0, 8, 25)
+    data = Observations.merge(X[order], Y)
+    kernel = Matern(2.5, (0.3, 0.8), amplitude=1.5)
+    objective = LogPosterior(kernel, data, mean=3.0, priors=Priors.flat(), standardise=False)
+    gp = GaussianProcess(kernel, noise_variance=0.1, mean=3.0)
+    gp.add(X[order], Y)
+    assert objective(objective.start())[0] == pytest.approx(gp.log_evidence, abs=1e-9)
+
+
+def test_profiled_mean_is_the_best_constant() -> None:
+    data, kernel = Observations.merge(X, Y), Matern(2.5, 0.5)
+    profiled = LogPosterior(kernel, data, priors=Priors.flat(), standardise=False)
+    start = profiled.start()
+    best, _, mean = profiled.evaluate(start)
+    for other in (mean - 0.1, mean + 0.1):
+        assert LogPosterior(kernel, data, mean=other, priors=Priors.flat(), standardise=False)(start)[0] < best
+    assert LogPosterior(kernel, data, mean=mean, priors=Priors.flat(), standardise=False)(start)[0] == pytest.approx(
+        best
+    )
+
+
+def test_maximum_likelihood_is_no_worse_than_scikit_learn() -> None:
+    theirs = skgp.GaussianProcessRegressor(
+        sk.ConstantKernel(1.0) * sk.Matern([0.5, 0.5], nu=2.5) + sk.WhiteKernel(0.1), random_state=0
+    ).fit(X, Y - Y.mean())
+    fit = fit_map(
+        Matern(2.5, (0.5, 0.5)), Observations.merge(X, Y - Y.mean()), mean=0.0, priors=Priors.flat(), standardise=False
+    )
+    assert fit.converged
+    assert fit.log_evidence >= theirs.log_marginal_likelihood_value_ - 1e-4
+
+
+def test_priors_pull_and_flat_priors_do_not() -> None:
+    data = Observations.merge(X, Y)
+    free = fit_map(Matern(2.5, (0.5, 0.5)), data, priors=Priors.flat())
+    tight = fit_map(Matern(2.5, (0.5, 0.5)), data, priors=Priors(lengthscale=LogNormal(np.log(0.2), 0.01)))
+    np.testing.assert_allclose(np.asarray(tight.kernel.lengthscales), 0.2, rtol=0.05)  # type: ignore[attr-defined]
+    assert free.log_evidence > tight.log_evidence
+
+
+def test_units_of_y_do_not_matter() -> None:
+    """Scaling and shifting y scales amplitude, noise and mean, and nothing else."""
+    base = fit_map(Matern(2.5, (0.5, 0.5)), Observations.merge(X, Y))
+    moved = fit_map(Matern(2.5, (0.5, 0.5), amplitude=1e6), Observations.merge(X, 1e6 * Y - 4e6))
+    np.testing.assert_allclose(moved.kernel.hyperparameters[:2], base.kernel.hyperparameters[:2], rtol=1e-3)
+    assert moved.kernel.variance == pytest.approx(1e12 * base.kernel.variance, rel=1e-3)
+    assert moved.noise_variance == pytest.approx(1e12 * base.noise_variance, rel=1e-3)
+    assert moved.mean == pytest.approx(1e6 * base.mean - 4e6, rel=1e-3)
+
+
+def test_rescaling_reaches_every_part_of_a_composite() -> None:
+    kernel = Matern(2.5, 0.4) * SquaredExponential(1.0) + OnAxes(Matern(1.5, 0.5), [0])
+    fit = fit_map(kernel, Observations.merge(X, 100 * Y))
+    gp = fit.posterior(Observations.merge(X, 100 * Y))
+    np.testing.assert_allclose(gp.predict(X).mean, 100 * Y, atol=60)
+    assert isinstance(fit.kernel.left, Product)  # type: ignore[attr-defined]
+    assert fit.kernel.variance > 1e3
+
+
+def test_warm_starts_and_restarts() -> None:
+    data = Observations.merge(X, Y)
+    cold = fit_map(Matern(2.5, (0.5, 0.5)), data, restarts=3, rng=np.random.default_rng(0))
+    again = fit_map(Matern(2.5, (0.5, 0.5)), data, restarts=3, rng=np.random.default_rng(0))
+    np.testing.assert_array_equal(cold.parameters, again.parameters)
+    warm = fit_map(cold.kernel, data, starts=[cold.parameters])
+    assert warm.log_posterior >= cold.log_posterior - 1e-6
+    assert warm.evaluations < cold.evaluations
+    with pytest.raises(InvalidInput, match="rng"):
+        fit_map(Matern(2.5, (0.5, 0.5)), data, restarts=1)
+    with pytest.raises(InvalidInput, match=r"starts: expected 4 entries"):
+        fit_map(Matern(2.5, (0.5, 0.5)), data, starts=[[0.0]])
+
+
+def test_learned_noise_is_about_right() -> None:
+    rng = np.random.default_rng(0)
+    x = np.repeat(rng.random((40, 1)), 4, axis=0)
+    y = np.sin(6 * x[:, 0]) + 0.3 * rng.normal(size=160)
+    fit = fit_map(Matern(2.5, 0.5), Observations.merge(x, y))
+    assert np.sqrt(fit.noise_variance) == pytest.approx(0.3, rel=0.2)
+
+
+@pytest.mark.parametrize("y", [np.full(6, 4.0), np.zeros(6), np.array([1e140, -1e140, 1, 2, 3, 4])])
+def test_strange_values_do_not_break_the_fit(y: np.ndarray) -> None:
+    fit = fit_map(Matern(2.5, (0.5, 0.5)), Observations.merge(X[:6], y))
+    assert np.isfinite(fit.parameters).all()
+    assert np.isfinite(fit.mean)
+
+
+def test_one_observation_and_duplicates() -> None:
+    fit = fit_map(Matern(2.5, (0.5, 0.5)), Observations.merge(X[:1], [2.0]))
+    assert fit.mean == pytest.approx(2.0)
+    near = np.vstack([X[:5], X[:5] + 1e-10])
+    fit = fit_map(SquaredExponential((0.5, 0.5)), Observations.merge(near, np.tile(Y[:5], 2), 0.0))
+    assert np.isfinite(fit.log_posterior)
+
+
+def test_bounds_are_kept_and_checked() -> None:
+    fit = fit_map(Matern(2.5, (0.5, 0.5)), Observations.merge(X, Y), bounds=Bounds(lengthscale=(2.0, 3.0)))
+    assert all(2.0 - 1e-9 <= theta <= 3.0 + 1e-9 for theta in fit.kernel.lengthscales)  # type: ignore[attr-defined]
+    with pytest.raises(InvalidInput, match="amplitude: expected bounds 0 < low < high"):
+        Bounds(amplitude=(1.0, 0.5))
+    with pytest.raises(InvalidInput, match="at least one observation"):
+        fit_map(Matern(2.5), Observations.merge(np.zeros((0, 2)), []))

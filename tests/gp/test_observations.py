@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from quadrat.errors import InvalidInput
+from quadrat.gp import Observations
+
+RNG = np.random.default_rng(5)
+X = RNG.random((4, 2))[[0, 1, 0, 2, 0, 1, 3]]
+Y = RNG.normal(size=7)
+
+
+def test_unknown_noise_keeps_means_counts_and_scatter() -> None:
+    data = Observations.merge(X, Y)
+    assert len(data) == 4
+    np.testing.assert_array_equal(data.count, [3, 2, 1, 1])
+    group = Y[[0, 2, 4]]
+    assert data.y[0] == pytest.approx(group.mean())
+    assert data.scatter[0] == pytest.approx(((group - group.mean()) ** 2).sum())
+    np.testing.assert_allclose(data.noise_variance(0.6), [0.2, 0.3, 0.6, 0.6])
+
+
+def test_within_likelihood_is_what_merging_leaves_out() -> None:
+    """Product over raw values of N(y; f, v) = N(mean; f, v/r) * exp(within), for any f."""
+    variance = 0.37
+    data = Observations.merge(X, Y)
+    f = RNG.normal(size=4)
+
+    def log_normal(residual: np.ndarray, v: np.ndarray | float) -> float:
+        return float(np.sum(-0.5 * (residual**2 / v + np.log(2 * np.pi * np.asarray(v)))) + 0.0 * residual.sum())
+
+    raw = log_normal(Y - f[[0, 1, 0, 2, 0, 1, 3]], np.full(7, variance))
+    merged = log_normal(data.y - f, data.noise_variance(variance))
+    value, slope = data.within(variance)
+    assert raw == pytest.approx(merged + value)
+    step = 1e-6
+    numeric = (data.within(variance * np.exp(step))[0] - data.within(variance * np.exp(-step))[0]) / (2 * step)
+    assert slope == pytest.approx(numeric, rel=1e-6)
+
+
+def test_known_variances_are_weighted_by_precision() -> None:
+    v = RNG.uniform(0.1, 1.0, 7)
+    data = Observations.merge(X, Y, v)
+    rows = [0, 2, 4]
+    assert data.y[0] == pytest.approx(np.average(Y[rows], weights=1 / v[rows]))
+    assert data.known_variance[0] == pytest.approx(1 / (1 / v[rows]).sum())
+    np.testing.assert_array_equal(data.noise_variance(99.0), data.known_variance)
+    assert data.within(99.0) == (0.0, 0.0)
+
+
+def test_noise_free_values_alone_count() -> None:
+    data = Observations.merge([[0.1], [0.1], [0.1]], [5.0, 1.0, 2.0], [0.1, 0.0, 0.0])
+    assert data.y[0] == 1.5
+    assert data.known_variance[0] == 0.0
+
+
+def test_two_kinds_stand_side_by_side() -> None:
+    both = Observations.merge(X, Y) + Observations.merge(X[:1], [3.0], 0.2)
+    assert len(both) == 5
+    np.testing.assert_allclose(both.noise_variance(0.6)[[0, 4]], [0.2, 0.2])
+
+
+def test_bad_input() -> None:
+    with pytest.raises(InvalidInput, match=r"y: expected 7 entries, got 2"):
+        Observations.merge(X, [1.0, 2.0])
+    with pytest.raises(InvalidInput, match=r"noise_variance: expected variances >= 0, got -0.1"):
+        Observations.merge(X, Y, -0.1)
