@@ -42,14 +42,26 @@ def test_any_sequence_of_appends_equals_refactoring(sizes: list[int], seed: int)
         assert chol.logdet() == pytest.approx(np.linalg.slogdet(A)[1], abs=1e-10)
 
 
-def test_growth_beyond_the_first_buffer_and_its_storage() -> None:
-    A = covariance(300)
-    chol = grow(A, [1] * 300)
+@pytest.mark.parametrize("sizes", [[600], [1] * 300 + [300], [255, 1, 1, 255, 88], [256, 256, 88]], ids=str)
+def test_growth_across_panels(sizes: list[int]) -> None:
+    A = covariance(600)
+    chol = grow(A, sizes)
     np.testing.assert_allclose(chol.factor, np.linalg.cholesky(A).T, atol=1e-12)
-    for n in (500, 1000):
-        wide = GrowingCholesky()
-        wide.append(np.zeros((0, n)), np.eye(n))
-        assert wide.nbytes <= 1.25 * 8 * n**2
+    b = np.random.default_rng(0).normal(size=(600, 2))
+    np.testing.assert_allclose(chol.solve(b), np.linalg.solve(A, b), atol=1e-9)
+    assert chol.logdet() == pytest.approx(np.linalg.slogdet(A)[1], abs=1e-9)
+    for old in (0, 1, 255, 256, 300, 599, 600):
+        extended = chol.extend_half_solve(chol.half_solve(b[:, 0])[:old], b[old:, 0])
+        np.testing.assert_allclose(extended, chol.half_solve(b[:, 0]), atol=1e-11)
+    chol.truncate(300)
+    np.testing.assert_allclose(chol.factor, np.linalg.cholesky(A[:300, :300]).T, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1000, 2000])
+def test_storage_is_about_half_of_a_square(n: int) -> None:
+    chol = GrowingCholesky()
+    chol.append(np.zeros((0, n)), np.eye(n))
+    assert chol.nbytes <= 0.8 * 8 * n**2
 
 
 def test_truncating_restores_every_bit() -> None:
@@ -61,11 +73,11 @@ def test_truncating_restores_every_bit() -> None:
     np.testing.assert_array_equal(chol.factor, before)
 
 
-@pytest.mark.parametrize("index", [0, 7, 19])
+@pytest.mark.parametrize(("n", "index"), [(20, 0), (20, 7), (20, 19), (600, 3), (600, 255), (600, 256), (600, 599)])
 @pytest.mark.parametrize("change", [-0.09, 0.5, 30.0])
-def test_changing_a_diagonal_entry_equals_refactoring(index: int, change: float) -> None:
-    A = covariance(20)
-    chol = grow(A, [20])
+def test_changing_a_diagonal_entry_equals_refactoring(n: int, index: int, change: float) -> None:
+    A = covariance(n)
+    chol = grow(A, [n])
     assert chol.change_diagonal(index, change)
     A[index, index] += change
     np.testing.assert_allclose(chol.factor, np.linalg.cholesky(A).T, atol=1e-12)

@@ -1,8 +1,9 @@
 """A Cholesky factor that grows: the small solver behind every Gaussian process.
 
-A = U^T U with U upper triangular, stored column by column in a buffer with some room to spare. A new observation
-is a new column: one triangular solve, O(n^2), and nothing is copied. Old columns never change when new ones come,
-so dropping the last ones (`truncate`) undoes an append bit for bit.
+A = U^T U with U upper triangular, kept as panels of 256 columns: panel j is the rectangle above its diagonal block
+and that block. A new observation is a new column, one triangular solve, O(n^2); panels are allocated once and never
+copied, and the half below the diagonal is not stored: about 4 n^2 bytes. Old columns never change when new ones
+come, so dropping the last ones (`truncate`) undoes an append bit for bit.
 
 [GGMS74]: Gill, Golub, Murray, Saunders, Methods for modifying matrix factorizations, 1974.
 """
@@ -10,6 +11,7 @@ so dropping the last ones (`truncate`) undoes an append bit for bit.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +22,7 @@ from quadrat.errors import NumericalFailure
 
 __all__ = ["GrowingCholesky", "JitterPolicy"]
 
+_WIDTH = 256  # columns of a panel: wide enough for matrix products, small enough to waste little
 _log = logging.getLogger(__name__)
 
 
@@ -58,22 +61,30 @@ class GrowingCholesky:
     def __init__(self, policy: JitterPolicy | None = None) -> None:
         self.policy = JitterPolicy() if policy is None else policy
         self.size = 0
-        self._buffer: Array = np.zeros((0, 0), order="F")
+        self._above: list[Array] = []  # panel j: rows [0, jb), columns [jb, (j+1)b)
+        self._corner: list[Array] = []  # panel j: rows and columns [jb, (j+1)b)
         self._jitter: list[tuple[int, float]] = []
 
     # --- reading
 
     @property
     def factor(self) -> Array:
-        """U, shape (n, n), a read-only view."""
-        view = self._buffer[: self.size, : self.size]
-        view.flags.writeable = False
-        return view
+        """U, shape (n, n), assembled; for reading only."""
+        full = np.zeros((self.size, self.size), order="F")
+        for start, stop, above, corner in self._panels():
+            full[:start, start:stop] = above
+            full[start:stop, start:stop] = corner[: stop - start]
+        return full
 
     @property
     def nbytes(self) -> int:
-        """Bytes held by the buffer."""
-        return self._buffer.nbytes
+        """Bytes held by the panels."""
+        return sum(array.nbytes for array in (*self._above, *self._corner))
+
+    @property
+    def diagonal(self) -> Array:
+        """The diagonal of U, shape (n,)."""
+        return np.concatenate([np.empty(0), *(np.diagonal(corner) for _, _, _, corner in self._panels())])
 
     @property
     def jitter(self) -> Array:
@@ -85,26 +96,51 @@ class GrowingCholesky:
 
     def logdet(self) -> float:
         """Return log det A."""
-        return 2.0 * float(np.log(np.diagonal(self._buffer)[: self.size]).sum())
+        return 2.0 * float(np.log(self.diagonal).sum())
 
-    def half_solve(self, b: Array, *, overwrite: bool = False) -> Array:
-        """Return U^-T b for b of shape (n,) or (n, m); overwrites only Fortran-ordered b."""
-        return self._triangular(b, transposed=True, overwrite=overwrite)
+    def half_solve(self, b: Array) -> Array:
+        """Return U^-T b for b of shape (n,) or (n, m)."""
+        solution = np.array(b, order="F")
+        for start, stop, above, corner in self._panels():
+            right = solution[start:stop] - above.T @ solution[:start] if start else solution[start:stop]
+            solution[start:stop], _ = lapack.dtrtrs(corner, right, trans=1)
+        return solution
 
-    def back_solve(self, b: Array, *, overwrite: bool = False) -> Array:
+    def extend_half_solve(self, known: Array, rest: Array) -> Array:
+        """Return U^-T b, shape (n,), from its first entries and the rest of b: O(n) for each entry that is new."""
+        old = len(known)
+        solution = np.concatenate([known, rest])
+        for start, stop, above, corner in self._panels():
+            if stop <= old:
+                continue
+            first = max(start, old)
+            inner = first - start
+            right = solution[first:stop] - above[:, inner:].T @ solution[:start]
+            right -= corner[:inner, inner:].T @ solution[start:first]
+            solution[first:stop], _ = lapack.dtrtrs(corner[inner : stop - start, inner:], right, trans=1)
+        return solution
+
+    def back_solve(self, b: Array) -> Array:
         """Return U^-1 b for b of shape (n,) or (n, m)."""
-        return self._triangular(b, transposed=False, overwrite=overwrite)
+        solution = np.array(b, order="F")
+        for start, stop, above, corner in reversed(list(self._panels())):
+            solution[start:stop], _ = lapack.dtrtrs(corner, solution[start:stop])
+            if start:
+                solution[:start] -= above @ solution[start:stop]
+        return solution
 
     def solve(self, b: Array) -> Array:
         """Return A^-1 b."""
-        return self.back_solve(self.half_solve(b), overwrite=True)
+        return self.back_solve(self.half_solve(b))
 
-    def _triangular(self, b: Array, *, transposed: bool, overwrite: bool) -> Array:
-        if self.size == 0 or b.size == 0:
-            return np.zeros_like(b)
-        # All rows of the buffer and the first n columns are contiguous: LAPACK reads them in place, lda = capacity.
-        solution, _ = lapack.dtrtrs(self._buffer[:, : self.size], b, trans=int(transposed), overwrite_b=int(overwrite))
-        return np.asarray(solution)
+    def _panels(self) -> Iterator[tuple[int, int, Array, Array]]:
+        """Yield (start, stop, above, corner) with the columns in use; whole columns, so that LAPACK need not copy."""
+        for j, (above, corner) in enumerate(zip(self._above, self._corner, strict=True)):
+            start = j * _WIDTH
+            if start >= self.size:
+                return
+            stop = min(start + _WIDTH, self.size)
+            yield start, stop, above[:, : stop - start], corner[:, : stop - start]
 
     # --- growing and shrinking
 
@@ -138,14 +174,27 @@ class GrowingCholesky:
                 self.append(cross[:, :half], block[:half, :half])
                 self.append(np.vstack([cross[:, half:], block[:half, half:]]), block[half:, half:])
                 return
-        self._reserve(n + k)
-        self._buffer[:n, n : n + k] = above
-        self._buffer[n : n + k, n : n + k] = corner
-        self.size = n + k
+        self._store(np.vstack([above, corner]))
+
+    def _store(self, columns: Array) -> None:
+        """Put new columns, shape (n + k, k), into the panels."""
+        n, total = self.size, len(columns)
+        while len(self._corner) * _WIDTH < total:
+            self._above.append(np.zeros((len(self._above) * _WIDTH, _WIDTH), order="F"))
+            self._corner.append(np.zeros((_WIDTH, _WIDTH), order="F"))
+        for j in range(n // _WIDTH, len(self._corner)):
+            start = j * _WIDTH
+            first, last = max(n, start), min(total, start + _WIDTH)
+            source = columns[:, first - n : last - n]
+            self._above[j][:, first - start : last - start] = source[:start]
+            self._corner[j][: last - start, first - start : last - start] = source[start:last]
+        self.size = total
 
     def truncate(self, size: int) -> None:
         """Forget all but the first `size` rows and columns; what remains is bit for bit what it was."""
         self.size = size
+        keep = -(-size // _WIDTH)
+        del self._above[keep:], self._corner[keep:]
         self._jitter = [(index, extra) for index, extra in self._jitter if index < size]
 
     def change_diagonal(self, index: int, change: float) -> bool:
@@ -154,33 +203,27 @@ class GrowingCholesky:
         The trailing block S = R^T R becomes S + change e e^T = R^T (I + change w w^T) R with w = R^-T e, and the
         factor of I + change w w^T is known in closed form [GGMS74]: no loop over columns.
         """
-        n = self.size
-        trailing = self._buffer[index:n, index:n]
-        unit = np.zeros(n)
+        unit = np.zeros(self.size)
         unit[index] = 1.0
-        w = self.half_solve(unit)[index:]
-        totals = 1.0 + change * np.cumsum(w**2)
+        w = self.half_solve(unit)
+        totals = 1.0 + change * np.cumsum(w**2)  # 1 up to the changed row: rows above it keep their values
         if not totals.min() > 1e-6:
             return False
         before = np.concatenate([[1.0], totals[:-1]])
-        pivots = np.sqrt(totals / before)
-        weighted = w[:, None] * trailing
-        below = weighted[::-1].cumsum(0)[::-1] - weighted  # sum over the rows after each row
-        trailing *= pivots[:, None]
-        trailing += (change * w / np.sqrt(totals * before))[:, None] * below
+        scale = np.sqrt(totals / before)[:, None]
+        mix = (change * w / np.sqrt(totals * before))[:, None]
+        for start, stop, above, corner in self._panels():
+            if stop <= index:
+                continue
+            columns = np.vstack([above, corner[: stop - start]])[index:]
+            weighted = w[index:stop, None] * columns
+            below = weighted[::-1].cumsum(0)[::-1] - weighted  # sum over the rows after each row
+            columns = scale[index:stop] * columns + mix[index:stop] * below
+            split = max(start - index, 0)
+            above[start - split :] = columns[:split]
+            corner[max(index - start, 0) : stop - start] = columns[split:]
         return True
 
     def _report(self, index: int, extra: float, diagonal: float) -> None:
         self._jitter.append((index, extra))
-        _log.warning(
-            "observation %d: jitter %.3g added to a variance of %.3g to keep the matrix regular", index, extra, diagonal
-        )
-
-    def _reserve(self, size: int) -> None:
-        if size <= self._buffer.shape[0]:
-            return
-        # Room for a ninth more each way: 1.235 n^2 numbers at most, and copying costs O(n) an append on average.
-        capacity = size + max(size // 9, 8) if size > 64 else 72
-        grown = np.zeros((capacity, capacity), order="F")
-        grown[: self.size, : self.size] = self._buffer[: self.size, : self.size]
-        self._buffer = grown
+        _log.warning("observation %d: jitter %.3g added to a variance of %.3g, which was lost", index, extra, diagonal)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from quadrat.arrays import Array, ArrayLike, as_number, as_vector
 from quadrat.errors import InvalidInput
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Fit", "LogPosterior", "fit_map"]
 
+_TOLERANCE = 1e-5  # relative change of the objective; some 1e-3 nats, far below what the data can tell
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
@@ -136,29 +137,28 @@ class LogPosterior:
         variances = data.noise_variance(noise)
         matrix, pull = kernel.hyper_vjp(data.x)
         matrix.flat[:: len(data) + 1] += variances
-        factor = self._factorise(matrix)
+        factor, info = lapack.dpotrf(matrix.T, lower=0, clean=1, overwrite_a=1)  # .T: the order that LAPACK reads
+        if info != 0:
+            factor = self._with_jitter(kernel(data.x) + np.diag(variances))
         mean, weights = self._solve(factor)
         logdet = 2 * float(np.log(np.diagonal(factor)).sum())
         within, within_slope = data.within(noise)
         value = -0.5 * (float((data.y - mean) @ weights) + logdet + len(data) * _LOG_TWO_PI) + within
-        # (a a^T - A^-1) / 2 against a symmetric dA: A^-1 comes as one triangle, which then counts twice.
-        inverse, _ = lapack.dpotri(factor, lower=0)
-        inverse.flat[:: len(data) + 1] *= 0.5
-        sensitivity = np.outer(0.5 * weights, weights)
-        sensitivity -= inverse.T
-        gradient = pull(sensitivity)
+        # tr((a a^T - A^-1) dA) / 2 for a symmetric dA: the strict triangle counts twice, the diagonal once. One
+        # triangle of A^-1 - a a^T is all that LAPACK computes, in place of the factor.
+        inverse, _ = lapack.dpotri(factor, lower=0, overwrite_c=1)
+        sensitivity = blas.dsyr(-1.0, weights, lower=0, a=inverse, overwrite_a=1).T
+        sensitivity.flat[:: len(data) + 1] *= 0.5
+        gradient = -pull(sensitivity)
         if self.fixed_noise is None:
-            slope = float(np.diagonal(sensitivity) @ np.where(data.count > 0, variances, 0.0)) + within_slope
+            slope = within_slope - float(np.diagonal(sensitivity) @ np.where(data.count > 0, variances, 0.0))
             gradient = np.append(gradient, slope)
         return value, gradient, mean
 
-    def _factorise(self, matrix: Array) -> Array:
-        factor, info = lapack.dpotrf(matrix.T, lower=0, clean=1)
-        if info == 0:
-            return np.asarray(factor)
+    def _with_jitter(self, matrix: Array) -> Array:
         grown = GrowingCholesky(self._jitter)
         grown.append(np.zeros((0, len(matrix))), matrix)
-        return np.asfortranarray(grown.factor)
+        return np.array(grown.factor, order="F")
 
     def _solve(self, factor: Array) -> tuple[float, Array]:
         y = self.data.y
@@ -208,7 +208,7 @@ def fit_map(
     Fit
         The best local maximum found. Never raises for want of convergence; it says so.
     """
-    from scipy.optimize import minimize
+    from scipy.optimize import OptimizeResult, minimize
 
     objective = LogPosterior(
         kernel, data, noise_variance=noise_variance, mean=mean, priors=priors, standardise=standardise
@@ -226,19 +226,12 @@ def fit_map(
         value, gradient = objective(parameters)
         return -value, -gradient
 
-    best = min(
-        (
-            minimize(
-                negative,
-                np.clip(point, box[:, 0], box[:, 1]),
-                jac=True,
-                method="L-BFGS-B",
-                bounds=list(map(tuple, box)),
-            )
-            for point in points
-        ),
-        key=lambda result: float(result.fun),
-    )
+    def climb(point: Array) -> OptimizeResult:
+        start = np.clip(point, box[:, 0], box[:, 1])
+        pairs = [(low, high) for low, high in box.tolist()]
+        return minimize(negative, start, jac=True, method="L-BFGS-B", bounds=pairs, options={"ftol": _TOLERANCE})
+
+    best = min(map(climb, points), key=lambda result: float(result.fun))
     parameters = np.asarray(best.x, dtype=np.float64)
     evidence, _, fitted_mean = objective.evaluate(parameters)
     fitted, noise = objective.split(parameters)

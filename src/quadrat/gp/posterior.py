@@ -5,7 +5,7 @@ z = U^-T (y - m); for a new point x, k = K(X, x) and w = U^-T k. Then
 
     mean(x) = m + w.z,    deviation(x)^2 = K(x, x) - w.w,    log det A = 2 sum log U_ii.
 
-Appending an observation extends U, z and nothing else.
+Appending an observation extends U by a column and z by an entry: one triangular solve, O(n^2).
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from quadrat.gp.observations import as_variances
 from quadrat.kernels import Kernel
 
 __all__ = ["GaussianProcess", "Prediction"]
-
-_SHORT = 8  # new rows up to which z is extended row by row
 
 
 @dataclass(frozen=True)
@@ -156,10 +154,8 @@ class GaussianProcess:
                 del self._rows[key]
             raise
         self._told = len(self._y)
-        if noisier or self._told - len(self._z) > _SHORT:
-            self._z = self._cholesky.half_solve(self._y - self.prior_mean)
-        else:
-            self._extend_z()
+        known = self._z[:0] if noisier else self._z
+        self._z = self._cholesky.extend_half_solve(known, self._y[len(known) :] - self.prior_mean)
         self._alpha = None
 
     def _take_in(self, points: Array, values: Array, variances: Array, keys: list[bytes]) -> dict[int, float]:
@@ -235,15 +231,6 @@ class GaussianProcess:
         block[np.diag_indices_from(block)] += self._v[start:]
         return block
 
-    def _extend_z(self) -> None:
-        """The rows of U^T z = y - m that are new: a small triangular system."""
-        old, n = len(self._z), len(self._y)
-        factor = self._cholesky.factor
-        right = self._y[old:] - self.prior_mean - factor[:old, old:].T @ self._z
-        for i in range(n - old):  # U^T is lower triangular; blocks are short
-            right[i] = (right[i] - factor[old : old + i, old + i] @ right[:i]) / factor[old + i, old + i]
-        self._z = np.concatenate([self._z, right])
-
     @contextmanager
     def pending(self, X: ArrayLike, noise_variance: ArrayLike | None = None) -> Iterator[None]:
         """Within the block, deviations count these points as observed at their own predicted mean.
@@ -272,7 +259,7 @@ class GaussianProcess:
         """Return the posterior mean and standard deviation of f at the rows of X, shape (m, D)."""
         points = self._as_points(X)
         cross = self.kernel(points, self._points()) if len(self._z) else np.zeros((len(points), 0))
-        w = self._cholesky.half_solve(cross.T, overwrite=True)
+        w = self._cholesky.half_solve(cross.T)
         return Prediction(self.prior_mean + w.T @ self._z, self._deviation(w))
 
     def predict_mean(self, X: ArrayLike) -> Array:

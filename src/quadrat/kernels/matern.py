@@ -15,6 +15,8 @@ from quadrat.kernels.stationary import Lengthscales, Stationary
 
 __all__ = ["Matern"]
 
+_CLOSED = (0.5, 1.5, 2.5)
+
 
 @dataclass(frozen=True)
 class Matern(Stationary):
@@ -48,13 +50,22 @@ class Matern(Stationary):
 
     def profile(self, h: Array) -> Array:
         u = sqrt(2 * self.nu) * h
+        if self.nu not in _CLOSED:
+            return self._from_bessel(self.nu, self.nu, u, at_zero=1.0)
+        kappa = self._polynomial(u)
+        kappa *= _exp_minus(u)
+        return kappa
+
+    def _polynomial(self, u: Array) -> Array:
+        """Return kappa e^u at nu = 1/2, 3/2, 5/2: 1, 1 + u, 1 + u + u^2/3; written in place, as matrices are large."""
         if self.nu == 0.5:
-            return np.exp(-u)
-        if self.nu == 1.5:
-            return np.asarray((1 + u) * np.exp(-u))
+            return np.ones_like(u)
+        result = u / 3 if self.nu == 2.5 else u.copy()
         if self.nu == 2.5:
-            return np.asarray((1 + u + u**2 / 3) * np.exp(-u))
-        return self._from_bessel(self.nu, self.nu, u, at_zero=1.0)
+            result += 1
+            result *= u
+        result += 1
+        return result
 
     def complement(self, h: Array) -> Array:
         from scipy.special import gammainc
@@ -74,15 +85,26 @@ class Matern(Stationary):
 
     def slope(self, h: Array) -> Array:
         """kappa'(h)/h = -2 nu c u^(nu-1) K_(nu-1)(u), since (u^v K_v)' = -u^v K_(v-1)."""
+        if self.nu in _CLOSED:
+            return self.profile_and_slope(h)[1]
         u = sqrt(2 * self.nu) * h
-        if self.nu == 0.5:
-            return np.where(h > 0, -np.exp(-u) / np.where(h > 0, h, 1.0), 0.0)
-        if self.nu == 1.5:
-            return np.asarray(-3 * np.exp(-u))
-        if self.nu == 2.5:
-            return np.asarray(-(5 / 3) * (1 + u) * np.exp(-u))
         limit = self.nu / (self.nu - 1) if self.nu > 1 else 0.0
         return -self._from_bessel(self.nu - 1, self.nu - 1, u, at_zero=limit / (2 * self.nu)) * 2 * self.nu
+
+    def profile_and_slope(self, h: Array) -> tuple[Array, Array]:
+        """At nu = 1/2, 3/2, 5/2 the slopes are -e^-u/h, -3 e^-u and -(5/3) (1 + u) e^-u."""
+        if self.nu not in _CLOSED:
+            return super().profile_and_slope(h)
+        u = sqrt(2 * self.nu) * h
+        kappa = self._polynomial(u)
+        slope = u + 1 if self.nu == 2.5 else np.ones_like(u)
+        decay = _exp_minus(u)
+        kappa *= decay
+        if self.nu == 0.5:
+            return kappa, np.where(h > 0, -decay / np.where(h > 0, h, 1.0), 0.0)
+        decay *= -5 / 3 if self.nu == 2.5 else -3
+        slope *= decay
+        return kappa, slope
 
     def derivative(self, h: Array, order: int) -> Array:
         """Apply (u^v K_v)' = -u u^(v-1) K_(v-1) `order` times: Hermite coefficients, falling orders."""
@@ -129,7 +151,7 @@ class Matern(Stationary):
         return np.asarray(sqrt(c * j) * (sqrt(2 * self.nu) * h) ** self.nu)
 
     def holder(self) -> Holder:
-        """For k < nu < k+1, rho_k <= sqrt(c_nu J) u^nu; for nu > k+1 the moment bound; none at k+1."""
+        """(sqrt(nu/(nu-1)), 1) for nu > 1, exponent nu for nu < 1; at nu = 1 a logarithm is in the way: no pair."""
         if self.nu > 1:
             return Holder(constant=sqrt(self.nu / (self.nu - 1)), exponent=1.0)
         if self.nu < 1:
@@ -143,3 +165,9 @@ class Matern(Stationary):
     def information_gain_rate(self, dimension: int) -> InformationGainRate:
         power = dimension / (2 * self.nu + dimension)
         return InformationGainRate(power, 1 - power, "Vakili et al. 2021, corollary 1, polynomial eigendecay")
+
+
+def _exp_minus(u: Array) -> Array:
+    """e^-u, in place of u."""
+    np.negative(u, out=u)
+    return np.asarray(np.exp(u, out=u))

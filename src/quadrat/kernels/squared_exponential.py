@@ -38,13 +38,19 @@ class SquaredExponential(Stationary):
         self._check_fields()
 
     def profile(self, h: Array) -> Array:
-        return np.exp(-0.5 * h**2)
+        exponent = h * h
+        exponent *= -0.5
+        return np.asarray(np.exp(exponent, out=exponent))
 
     def complement(self, h: Array) -> Array:
         return -np.expm1(-0.5 * h**2)
 
     def slope(self, h: Array) -> Array:
         return -self.profile(h)
+
+    def profile_and_slope(self, h: Array) -> tuple[Array, Array]:
+        kappa = self.profile(h)
+        return kappa, -kappa
 
     def derivative(self, h: Array, order: int) -> Array:
         """(-1)^p He_p(h) kappa(h), He_p the Hermite polynomial: He_(p+1) = h He_p - p He_(p-1)."""

@@ -44,6 +44,10 @@ class Stationary(Kernel):
     def slope(self, h: Array) -> Array:
         """Return kappa'(h) / h; 0 at h = 0 where that limit is infinite (it is only ever multiplied by 0 there)."""
 
+    def profile_and_slope(self, h: Array) -> tuple[Array, Array]:
+        """Return (kappa, kappa'/h); kernels whose two formulas share an exponential compute it once."""
+        return self.profile(h), self.slope(h)
+
     @abstractmethod
     def derivative(self, h: Array, order: int) -> Array:
         """Return the derivative of kappa of this order at h > 0, for orders up to `max_degree`."""
@@ -137,26 +141,25 @@ class Stationary(Kernel):
 
     def x_vjp(self, X: ArrayLike, Z: ArrayLike) -> tuple[Array, Pull]:
         left, right = self._pair(X, Z)
-        h = self._distances(left, right)
-        slope = self.slope(h)
+        kappa, slope = self.profile_and_slope(self._distances(left, right))
 
         def pull(weights: Array) -> Array:
             # dK/dx_i = s^2 (kappa'(h)/h) (x_i - z_i) / theta_i^2, summed by matrix products
-            terms = self.variance * (weights * slope)
-            return np.asarray((terms.sum(1)[:, None] * left - terms @ right) / self._theta**2)
+            terms = weights * slope
+            return np.asarray((terms.sum(1)[:, None] * left - terms @ right) * (self.variance / self._theta**2))
 
-        return self.variance * self.profile(h), pull
+        return self.variance * kappa, pull
 
     def hyper_vjp(self, X: ArrayLike, Z: ArrayLike | None = None) -> tuple[Array, Pull]:
         left, right = self._pair(X, Z)
         h = self._distances(left, right)
-        kappa = self.profile(h)  # kept apart from the matrix handed out, which its owner may change
+        kappa, slope = self.profile_and_slope(h)  # kappa stays apart from the matrix handed out, which may be changed
 
         def pull(weights: Array) -> Array:
             # dK/dlog theta_i = -s^2 (kappa'(h)/h) (x_i - z_i)^2 / theta_i^2, with the square multiplied out
-            terms = self.variance * (weights * self.slope(h))
+            terms = weights * slope
             squares = terms.sum(1) @ left**2 + terms.sum(0) @ right**2 - 2 * ((terms @ right) * left).sum(0)
-            lengths = -squares / self._theta**2
+            lengths = -self.variance * squares / self._theta**2
             if self.is_isotropic:
                 lengths = lengths.sum(keepdims=True)
             shapes = [self.variance * np.vdot(weights, gradient) for gradient in self.shape_gradients(h)]

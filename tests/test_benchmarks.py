@@ -1,0 +1,20 @@
+"""Every benchmark runs at tiny size; its figures are not judged here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.mark.parametrize("script", ["gp.py"])
+def test_smoke(script: str) -> None:
+    out = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / script), "--smoke"], capture_output=True, text=True, check=True
+    )
+    assert out.stdout.startswith("| what |"), out.stdout
+    assert out.stdout.count("\n|") >= 5
