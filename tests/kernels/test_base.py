@@ -64,6 +64,21 @@ def test_hyper_gradient_equals_finite_differences(kernel: Kernel) -> None:
     np.testing.assert_allclose(kernel.with_hyperparameters(start).hyperparameters, start, atol=1e-15)
 
 
+def test_symmetric_hyper_gradient_is_the_general_one(kernel: Kernel) -> None:
+    """Without Z each pair is worked out once, and the lower triangle of the weights is not looked at."""
+    W = RNG.normal(size=(7, 7))
+    W += W.T
+    K, pull = kernel.hyper_vjp(X)
+    general_K, general_pull = kernel.hyper_vjp(X, X.copy())
+    np.testing.assert_allclose(K, general_K, rtol=1e-14)
+    np.testing.assert_allclose(
+        pull(np.triu(W) + np.tril(np.full((7, 7), 99.0), -1)), general_pull(W), rtol=1e-10, atol=1e-12
+    )
+    one, pull_one = kernel.hyper_vjp(X[:1])
+    assert one.shape == (1, 1)
+    assert np.isfinite(pull_one(np.ones((1, 1)))).all()
+
+
 def test_hyper_gradient_is_finite_where_points_coincide(kernel: Kernel) -> None:
     _, pull = kernel.hyper_vjp(np.vstack([X, X]))
     assert np.isfinite(pull(np.ones((14, 14)))).all()

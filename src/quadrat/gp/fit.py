@@ -125,9 +125,14 @@ class LogPosterior:
 
     def __call__(self, parameters: Array) -> tuple[float, Array]:
         """Return the log posterior density, up to the prior's constant, and its gradient, shape (p,)."""
-        value, gradient, _ = self.evaluate(parameters)
+        evidence, gradient, _ = self.evaluate(parameters)
+        prior, prior_gradient = self.log_prior(parameters)
+        return evidence + prior, gradient + prior_gradient
+
+    def log_prior(self, parameters: Array) -> tuple[float, Array]:
+        """Return the log prior density, up to its constant, and its gradient."""
         off = parameters - self._prior_mean
-        return value - 0.5 * float(self._prior_precision @ off**2), gradient - self._prior_precision * off
+        return -0.5 * float(self._prior_precision @ off**2), -self._prior_precision * off
 
     def evaluate(self, parameters: Array) -> tuple[float, Array, float]:
         """Return the log evidence, its gradient in the parameters, and the mean used."""
@@ -137,34 +142,34 @@ class LogPosterior:
         variances = data.noise_variance(noise)
         matrix, pull = kernel.hyper_vjp(data.x)
         matrix.flat[:: len(data) + 1] += variances
-        factor, info = lapack.dpotrf(matrix.T, lower=0, clean=1, overwrite_a=1)  # .T: the order that LAPACK reads
+        # .T is the order that LAPACK reads; its lower triangle is the matrix's upper one.
+        factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
         if info != 0:
             factor = self._with_jitter(kernel(data.x) + np.diag(variances))
         mean, weights = self._solve(factor)
         logdet = 2 * float(np.log(np.diagonal(factor)).sum())
         within, within_slope = data.within(noise)
         value = -0.5 * (float((data.y - mean) @ weights) + logdet + len(data) * _LOG_TWO_PI) + within
-        # tr((a a^T - A^-1) dA) / 2 for a symmetric dA: the strict triangle counts twice, the diagonal once. One
-        # triangle of A^-1 - a a^T is all that LAPACK computes, in place of the factor.
-        inverse, _ = lapack.dpotri(factor, lower=0, overwrite_c=1)
-        sensitivity = blas.dsyr(-1.0, weights, lower=0, a=inverse, overwrite_a=1).T
-        sensitivity.flat[:: len(data) + 1] *= 0.5
-        gradient = -pull(sensitivity)
+        # tr((A^-1 - a a^T) dA) / 2 needs one triangle, and that is all that LAPACK computes, in place of the factor.
+        inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+        sensitivity = blas.dsyr(-1.0, weights, lower=1, a=inverse, overwrite_a=1).T
+        gradient = -0.5 * pull(sensitivity)
         if self.fixed_noise is None:
-            slope = within_slope - float(np.diagonal(sensitivity) @ np.where(data.count > 0, variances, 0.0))
+            own = np.where(data.count > 0, variances, 0.0)
+            slope = within_slope - 0.5 * float(np.diagonal(sensitivity) @ own)
             gradient = np.append(gradient, slope)
         return value, gradient, mean
 
     def _with_jitter(self, matrix: Array) -> Array:
         grown = GrowingCholesky(self._jitter)
         grown.append(np.zeros((0, len(matrix))), matrix)
-        return np.array(grown.factor, order="F")
+        return np.array(grown.factor.T, order="F")
 
     def _solve(self, factor: Array) -> tuple[float, Array]:
         y = self.data.y
         if self.fixed_mean is not None:
-            return self.fixed_mean, np.asarray(lapack.dpotrs(factor, y - self.fixed_mean, lower=0)[0])
-        both, _ = lapack.dpotrs(factor, np.stack([y, np.ones_like(y)], axis=1), lower=0)
+            return self.fixed_mean, np.asarray(lapack.dpotrs(factor, y - self.fixed_mean, lower=1)[0])
+        both, _ = lapack.dpotrs(factor, np.stack([y, np.ones_like(y)], axis=1), lower=1)
         mean = float(both[:, 0].sum() / both[:, 1].sum())
         return mean, both[:, 0] - mean * both[:, 1]
 
@@ -222,9 +227,13 @@ def fit_map(
         assert rng is not None
         points.append(_draw(objective, box, rng))
 
+    seen: dict[bytes, tuple[float, float]] = {}  # parameters -> (log evidence, mean)
+
     def negative(parameters: Array) -> tuple[float, Array]:
-        value, gradient = objective(parameters)
-        return -value, -gradient
+        evidence, gradient, mean = objective.evaluate(parameters)
+        seen[parameters.tobytes()] = evidence, mean
+        prior, prior_gradient = objective.log_prior(parameters)
+        return -evidence - prior, -gradient - prior_gradient
 
     def climb(point: Array) -> OptimizeResult:
         start = np.clip(point, box[:, 0], box[:, 1])
@@ -233,7 +242,7 @@ def fit_map(
 
     best = min(map(climb, points), key=lambda result: float(result.fun))
     parameters = np.asarray(best.x, dtype=np.float64)
-    evidence, _, fitted_mean = objective.evaluate(parameters)
+    evidence, fitted_mean = seen[parameters.tobytes()]
     fitted, noise = objective.split(parameters)
     return Fit(
         kernel=_rescale(fitted, objective.scale),

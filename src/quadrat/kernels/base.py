@@ -64,7 +64,10 @@ class Kernel(ABC):
 
     @abstractmethod
     def hyper_vjp(self, X: ArrayLike, Z: ArrayLike | None = None) -> tuple[Array, Pull]:
-        """Return K (n, m) and the pull-back W (n, m) -> (p,) of its gradient in the log hyper-parameters."""
+        """Return K (n, m) and the pull-back W (n, m) -> (p,) of its gradient in the log hyper-parameters.
+
+        Without Z, W must be symmetric, and only its upper triangle is read. K may be changed by whoever gets it.
+        """
 
     @property
     @abstractmethod

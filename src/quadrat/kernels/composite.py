@@ -211,7 +211,7 @@ class OnAxes(Kernel):
 
     def hyper_vjp(self, X: ArrayLike, Z: ArrayLike | None = None) -> tuple[Array, Pull]:
         left, right = self._pair(X, Z)
-        return self.kernel.hyper_vjp(self._seen(left), self._seen(right))
+        return self.kernel.hyper_vjp(self._seen(left), None if Z is None else self._seen(right))
 
     @property
     def hyperparameters(self) -> Array:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_number, as_vector
+from quadrat.arrays import Array, ArrayLike, Ints, as_number, as_vector
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels.base import Kernel, Pull
 from quadrat.kernels.taylor import check_degree, taylor_remainder
@@ -151,21 +151,48 @@ class Stationary(Kernel):
         return self.variance * kappa, pull
 
     def hyper_vjp(self, X: ArrayLike, Z: ArrayLike | None = None) -> tuple[Array, Pull]:
+        if Z is None:
+            return self._symmetric_hyper_vjp(self._points(X, "X"))
         left, right = self._pair(X, Z)
         h = self._distances(left, right)
-        kappa, slope = self.profile_and_slope(h)  # kappa stays apart from the matrix handed out, which may be changed
+        kappa, slope = self.profile_and_slope(h)
 
         def pull(weights: Array) -> Array:
             # dK/dlog theta_i = -s^2 (kappa'(h)/h) (x_i - z_i)^2 / theta_i^2, with the square multiplied out
             terms = weights * slope
             squares = terms.sum(1) @ left**2 + terms.sum(0) @ right**2 - 2 * ((terms @ right) * left).sum(0)
-            lengths = -self.variance * squares / self._theta**2
-            if self.is_isotropic:
-                lengths = lengths.sum(keepdims=True)
-            shapes = [self.variance * np.vdot(weights, gradient) for gradient in self.shape_gradients(h)]
-            return np.concatenate([lengths, [2 * self.variance * np.vdot(weights, kappa)], shapes])
+            shapes = [np.vdot(weights, gradient) for gradient in self.shape_gradients(h)]
+            return self._log_gradient(squares, np.vdot(weights, kappa), shapes)
 
         return self.variance * kappa, pull
+
+    def _symmetric_hyper_vjp(self, X: Array) -> tuple[Array, Pull]:
+        """The same for Z = X: each pair of points is worked out once."""
+        from scipy.spatial.distance import pdist, squareform
+
+        h = pdist(X / self._theta)
+        kappa, slope = self.profile_and_slope(h)
+        matrix = squareform(kappa) if len(X) > 1 else np.ones((1, 1))
+        np.fill_diagonal(matrix, 1.0)
+        if self.variance != 1.0:
+            matrix *= self.variance
+
+        def pull(weights: Array) -> Array:
+            pairs = weights.take(_upper_triangle(len(X)))
+            terms = squareform(pairs * slope) if len(X) > 1 else np.zeros((1, 1))
+            squares = 2 * (terms.sum(1) @ X**2) - 2 * ((terms @ X) * X).sum(0)
+            total = 2 * np.vdot(pairs, kappa) + np.trace(weights)
+            shapes = [2 * np.vdot(pairs, gradient) for gradient in self.shape_gradients(h)]
+            return self._log_gradient(squares, total, shapes)
+
+        return matrix, pull
+
+    def _log_gradient(self, squares: Array, total: np.floating, shapes: list[np.floating]) -> Array:
+        """Put together the entries for length-scales (from weighted squared differences), amplitude and shapes."""
+        lengths = -squares / self._theta**2
+        if self.is_isotropic:
+            lengths = lengths.sum(keepdims=True)
+        return np.asarray(self.variance * np.concatenate([lengths, [2 * total], shapes]))
 
     @property
     def hyperparameters(self) -> Array:
@@ -198,3 +225,9 @@ class Stationary(Kernel):
     def taylor_remainder(self, offsets: ArrayLike, degree: int) -> Array:
         check_degree(self, degree)
         return np.asarray(self.amplitude * taylor_remainder(self, self.scaled_distance(offsets), degree))
+
+
+@lru_cache(maxsize=8)
+def _upper_triangle(n: int) -> Ints:
+    """Flat indices of the entries above the diagonal of an n x n matrix, row by row, as pdist orders pairs."""
+    return np.flatnonzero(np.triu(np.ones((n, n), dtype=bool), 1))
