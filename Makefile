@@ -43,6 +43,7 @@ peers: $(PEERS)/.ready
 
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/gp.py
+	$(BIN)/python benchmarks/bounds.py
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .

@@ -9,17 +9,12 @@ made by `make peers`) must reach our objective value. --write updates benchmarks
 
 from __future__ import annotations
 
-import os
+from timing import ROOT, medians, options, publish, table  # isort: skip  # sets the number of BLAS threads
 
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
-
-import argparse
 import json
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -31,20 +26,8 @@ from quadrat.arrays import Array
 from quadrat.gp import GaussianProcess, GrowingCholesky, Observations, Priors, fit_map
 from quadrat.kernels import Matern
 
-ROOT = Path(__file__).resolve().parent.parent
 PEER_PYTHON = ROOT / ".venv-peers" / "bin" / "python"
 PEER_SCRIPT = Path(__file__).with_name("gp_peer.py")
-
-
-def medians(actions: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Median seconds of each action; repeats are interleaved so that a slow spell hits all alike."""
-    times: dict[str, list[float]] = {name: [] for name in actions}
-    for _ in range(repeats + 1):
-        for name, action in actions.items():
-            start = time.perf_counter()
-            action()
-            times[name].append(time.perf_counter() - start)
-    return {name: float(np.median(values[1:])) for name, values in times.items()}  # the first round warms up
 
 
 def appending(n: int, repeats: int) -> list[tuple[str, float, str]]:
@@ -170,25 +153,12 @@ def importing(repeats: int) -> list[tuple[str, float, str]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--smoke", action="store_true", help="tiny sizes, to see that it runs")
-    parser.add_argument("--write", action="store_true", help="write benchmarks/results/gp.md")
-    options = parser.parse_args()
-    n, m, fit_n, store, repeats = (60, 20, 20, 100, 1) if options.smoke else (2000, 1000, 200, 10_000, 9)
+    chosen = options(__doc__)
+    n, m, fit_n, store, repeats = (60, 20, 20, 100, 1) if chosen.smoke else (2000, 1000, 200, 10_000, 15)
     rows = [*appending(n, repeats), *predicting(n, m, repeats), *fitting(fit_n, repeats), *storage(store)]
     rows += importing(repeats)
-    table = [
-        "| what | ratio | aim |",
-        "|---|---|---|",
-        *(f"| {what} | {ratio:.2f} | {aim} |" for what, ratio, aim in rows),
-    ]
-    print("\n".join(table))
-    if options.write:
-        target = ROOT / "benchmarks" / "results" / "gp.md"
-        target.parent.mkdir(exist_ok=True)
-        how = "Made by `python benchmarks/gp.py --write`; medians of interleaved repeats, one BLAS thread."
-        heading = f"# The numerical core: ratios within one run\n\n{how}\n\n"
-        target.write_text(heading + "\n".join(table) + "\n")
+    text = table(("what", "ratio", "aim"), [(what, f"{ratio:.2f}", aim) for what, ratio, aim in rows])
+    publish("gp", "The numerical core: ratios within one run", text, write=chosen.write)
 
 
 if __name__ == "__main__":

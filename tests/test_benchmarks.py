@@ -11,10 +11,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 
-@pytest.mark.parametrize("script", ["gp.py"])
+@pytest.mark.parametrize("script", ["gp.py", "bounds.py"])
 def test_smoke(script: str) -> None:
     out = subprocess.run(
         [sys.executable, str(ROOT / "benchmarks" / script), "--smoke"], capture_output=True, text=True, check=True
     )
-    assert out.stdout.startswith("| what |"), out.stdout
+    assert out.stdout.startswith("| what |"), out.stdout + out.stderr
     assert out.stdout.count("\n|") >= 5

@@ -257,8 +257,15 @@ class GaussianProcess:
 
     def predict(self, X: ArrayLike) -> Prediction:
         """Return the posterior mean and standard deviation of f at the rows of X, shape (m, D)."""
+        return self.predict_from_cross(self.cross(X))
+
+    def cross(self, X: ArrayLike) -> Array:
+        """Return K between the rows of X and the observed points, shape (m, n): what every prediction starts from."""
         points = self._as_points(X)
-        cross = self.kernel(points, self._points()) if len(self._z) else np.zeros((len(points), 0))
+        return self.kernel(points, self._points()) if len(self._z) else np.zeros((len(points), 0))
+
+    def predict_from_cross(self, cross: Array) -> Prediction:
+        """Predict from `cross(X)`: processes that observed the same points in the same order may share it."""
         w = self._cholesky.half_solve(cross.T)
         return Prediction(self.prior_mean + w.T @ self._z, self._deviation(w))
 

@@ -1,0 +1,92 @@
+"""What a certified statement rests on: the kernel, a bound on the norm, and the noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from quadrat.arrays import Array, ArrayLike, as_number
+from quadrat.errors import InvalidInput
+from quadrat.kernels import Kernel
+from quadrat.partition import Cell, LargestVariation
+
+__all__ = ["Assumptions", "UserHolder"]
+
+
+@dataclass(frozen=True)
+class UserHolder:
+    """What a user knows beyond the kernel: |f(x) - f(z)| <= constant ||x - z||_2^exponent on the cube."""
+
+    constant: float
+    exponent: float = 1.0
+
+    def __post_init__(self) -> None:
+        as_number(self.constant, name="constant", above=0.0)
+        as_number(self.exponent, name="exponent", above=0.0, at_most=1.0)
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """f lies in the ball of radius `norm_bound` of the kernel's RKHS; noise is conditionally sub-Gaussian.
+
+    Fixed before the data: a length-scale learned from observations that are then used again voids every bound
+    built on it (the paper's experiments do that). The data can reject them; they can never confirm them.
+
+    Parameters
+    ----------
+    kernel
+        K, hyper-parameters included.
+    norm_bound
+        B >= ||f||_K, > 0.
+    noise
+        sigma > 0: the noise of each observation, given the past and its point, is sigma-sub-Gaussian.
+    holder
+        The user's own Hölder bound, used wherever it is smaller than the kernel's modulus.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> given = Assumptions(Matern(2.5, 0.3), norm_bound=2.0, noise=0.1)
+    >>> float(given.variation([0.0, 0.03]).round(3))
+    0.257
+    """
+
+    kernel: Kernel
+    norm_bound: float
+    noise: float
+    holder: UserHolder | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.kernel, Kernel):
+            raise InvalidInput(f"kernel: expected a kernel such as Matern(2.5, 0.3), got {self.kernel!r}")
+        object.__setattr__(self, "norm_bound", as_number(self.norm_bound, name="norm_bound", above=0.0))
+        object.__setattr__(self, "noise", as_number(self.noise, name="noise", above=0.0))
+
+    @property
+    def ceiling(self) -> float:
+        """B s: |f(x)| never exceeds it."""
+        return self.norm_bound * float(np.sqrt(self.kernel.variance))
+
+    def variation(self, offsets: ArrayLike) -> Array:
+        """Bound |f(x) - f(z)| for differences x - z of shape (..., D): omega, or the user's own bound if smaller.
+
+        It stands wherever the paper writes L (sqrt(D) r)^alpha_1, and is never larger than the best such pair.
+        """
+        omega = self.norm_bound * self.kernel.modulus(offsets)
+        if self.holder is None:
+            return omega
+        distance = np.linalg.norm(np.asarray(offsets, dtype=np.float64), axis=-1)
+        return np.asarray(np.minimum(omega, self.holder.constant * distance**self.holder.exponent))
+
+    def cell_variation(self, cell: Cell) -> float:
+        """omega(diam E): how much f can vary over a cell, from corner to opposite corner."""
+        return float(self.variation(cell.sides))
+
+    def half_variation(self, cell: Cell) -> float:
+        """omega(H): how much f can differ from its value at the centre of a cell."""
+        return float(self.variation(cell.half_diagonal))
+
+    def axis_rule(self) -> LargestVariation:
+        """Return the rule that halves the axis along which omega is largest; it depends on the sides alone."""
+        return LargestVariation(lambda sides: self.variation(np.diag(sides)))

@@ -1,0 +1,277 @@
+"""Confidence bands around the Gaussian-process posterior, for all points and all times at once.
+
+Notation: N observations y; mu_a = k^T (K + a I)^-1 y and sigma_a^2 = K(x,x) - k^T (K + a I)^-1 k, whatever a > 0 is
+taken as the regulariser; sigma the noise. Replicates count one by one (merged, r of them are regularised by a / r).
+
+[CG17]: Chowdhury and Gopalan, On kernelized multi-armed bandits, 2017, theorem 2. The paper's first concentration
+lemma restates it with a misprint and without its regulariser.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from quadrat.arrays import Array, ArrayLike, as_number
+from quadrat.confidence.assumptions import Assumptions
+from quadrat.confidence.interval import Interval
+from quadrat.errors import InvalidInput
+from quadrat.gp import GaussianProcess
+
+__all__ = ["LADDER", "AdaptiveBand", "Band", "ChowdhuryGopalanBand", "SimpleBand", "default_regulariser"]
+
+LADDER = (1 / 16, 1 / 4, 1.0, 4.0, 16.0, 64.0)
+"""Multiples of lambda at which the adaptive band is evaluated; their intersection is reported."""
+
+_SLACK = 1e-9  # of the scale of what is compared: rounding must never reject what holds
+
+
+class Band(Protocol):
+    """What every band can do."""
+
+    assumptions: Assumptions
+
+    def add(self, X: ArrayLike, y: ArrayLike) -> None:
+        """Observe y, shape (k,), at the rows of X, shape (k, D)."""
+
+    def interval(self, X: ArrayLike) -> Interval:
+        """Return bounds on f at the rows of X, shape (m, D)."""
+
+    @property
+    def x(self) -> Array:
+        """Distinct observed points, shape (n, D)."""
+
+    @property
+    def rejection(self) -> str | None:
+        """Why the data reject the assumptions, or None."""
+
+
+def default_regulariser(assumptions: Assumptions) -> float:
+    """The adaptive band's lambda = max(16 sigma^2 / B^2, 1e-8 s^2): fixed before the data, as it must be."""
+    return max(16 * (assumptions.noise / assumptions.norm_bound) ** 2, 1e-8 * assumptions.kernel.variance)
+
+
+class SimpleBand:
+    """|f - mu_N| <= beta_N sigma_N with beta_N^2 = B^2 + (sigma^2/lambda)(2 log(1/delta) + log det(I + K_N/lambda)).
+
+    For a fixed g, exp((||y - f||^2 - ||y - g||^2) / 2 sigma^2) is a supermartingale. Mix over g from the Gaussian
+    process with covariance (sigma^2/lambda) K, apply Ville's inequality, complete the square. No gamma_n is needed.
+    It can never reject anything: its width does not depend on y.
+
+    Parameters
+    ----------
+    assumptions
+        Kernel, B and sigma.
+    delta
+        Probability with which the band may fail, in (0, 1).
+    regulariser
+        lambda > 0, fixed before the data; the customary sigma^2 by default. (16 sigma^2/B^2 is usually narrower.)
+    """
+
+    def __init__(self, assumptions: Assumptions, delta: float, *, regulariser: float | None = None) -> None:
+        self.assumptions = assumptions
+        self.delta = _probability(delta)
+        value = assumptions.noise**2 if regulariser is None else regulariser
+        self.regulariser = as_number(value, name="regulariser", above=0.0)
+        self._gp = GaussianProcess(assumptions.kernel, noise_variance=self.regulariser, jitter=False)
+
+    def add(self, X: ArrayLike, y: ArrayLike) -> None:
+        self._gp.add(X, y)
+
+    @property
+    def x(self) -> Array:
+        return self._gp.x
+
+    @property
+    def rejection(self) -> str | None:
+        return None
+
+    @property
+    def beta(self) -> float:
+        """The multiplier beta_N after the observations so far."""
+        sigma2 = self.assumptions.noise**2
+        gained = 2 * np.log(1 / self.delta) + (self._gp.logdet if len(self._gp) else 0.0)
+        return float(np.sqrt(self.assumptions.norm_bound**2 + sigma2 / self.regulariser * gained))
+
+    def interval(self, X: ArrayLike) -> Interval:
+        prediction = self._gp.predict(X)
+        reach = self.beta * prediction.deviation
+        return _clipped(prediction.mean - reach, prediction.mean + reach, self.assumptions)
+
+
+class AdaptiveBand:
+    """The certified default: the intersection over a of bands whose width the data decide.
+
+    The supermartingale of `SimpleBand` bounds ||y - f||^2 by
+
+        R^2 = sigma^2 (2 log(1/delta) + log det(I + K/lambda)) + lambda y^T (K + lambda I)^-1 y,
+
+    and ||f|| <= B. So for every a > 0 at once, chosen after the data,
+
+        |f(x) - mu_a(x)| <= (sigma_a(x) / sqrt a) sqrt(R^2 + a B^2 - a y^T (K + a I)^-1 y).
+
+    a runs over lambda * LADDER; the result is clipped to +- B s. A radicand below 0, or a lower bound above an
+    upper one, has probability at most delta under the assumptions: it rejects them, and `rejection` says so. What it
+    detects is a norm bound too small for the kernel; residuals that no function of the kernel explains pass for
+    noise, so a sigma stated too small goes unnoticed here.
+
+    Cost: six factors instead of one, each grown in O(n^2); a point costs six triangular solves and one column of
+    the kernel matrix. (One eigendecomposition would serve all a and make points cheaper, but costs 9 n^3 whenever
+    it is refreshed; growing wins for a bandit, which adds a point and evaluates few.)
+
+    Parameters
+    ----------
+    assumptions
+        Kernel, B and sigma.
+    delta
+        Probability with which the band may fail, in (0, 1).
+    """
+
+    def __init__(self, assumptions: Assumptions, delta: float) -> None:
+        self.assumptions = assumptions
+        self.delta = _probability(delta)
+        self.regulariser = default_regulariser(assumptions)
+        self._posteriors = [
+            GaussianProcess(assumptions.kernel, noise_variance=multiple * self.regulariser, jitter=False)
+            for multiple in LADDER
+        ]
+        self._base = self._posteriors[LADDER.index(1.0)]
+        self._rejection: str | None = None
+        self._reach: Array = np.full(len(LADDER), assumptions.norm_bound)
+
+    def add(self, X: ArrayLike, y: ArrayLike) -> None:
+        for posterior in self._posteriors:
+            posterior.add(X, y)
+        self._update()
+
+    def _update(self) -> None:
+        """Recompute sqrt(R^2/a + B^2 - y^T (K + a I)^-1 y) for every a."""
+        given = self.assumptions
+        quadratic = np.array([posterior.quadratic_form for posterior in self._posteriors])
+        a = np.array(LADDER) * self.regulariser
+        noise = given.noise**2 * (2 * np.log(1 / self.delta) + self._base.logdet)
+        fit = self.regulariser * self._base.quadratic_form
+        squares = (noise + fit) / a + given.norm_bound**2 - quadratic
+        scale = (noise + fit) / a + given.norm_bound**2 + quadratic
+        if (squares < -_SLACK * scale).any():
+            at = int(np.argmin(squares / scale))
+            self.reject(
+                f"no function of norm at most {given.norm_bound:g} comes close enough to the observations for noise of"
+                f" {given.noise:g} (regulariser {a[at]:.3g}: {squares[at]:.3g} < 0)"
+            )
+        self._reach = np.sqrt(np.maximum(squares, 0.0))
+
+    def reject(self, why: str) -> None:
+        """Record that the data reject the assumptions; the first reason stays."""
+        if self._rejection is None:
+            self._rejection = f"assumptions rejected by the data at level {self.delta:g}: {why}"
+
+    @property
+    def x(self) -> Array:
+        return self._base.x
+
+    @property
+    def rejection(self) -> str | None:
+        return self._rejection
+
+    def interval(self, X: ArrayLike) -> Interval:
+        """Return the intersection at the rows of X; where it is empty the assumptions are rejected."""
+        cross = self._base.cross(X)
+        lower = np.full(len(cross), -np.inf)
+        upper = np.full(len(cross), np.inf)
+        for posterior, reach in zip(self._posteriors, self._reach, strict=True):
+            prediction = posterior.predict_from_cross(cross)
+            half = reach * prediction.deviation
+            np.maximum(lower, prediction.mean - half, out=lower)
+            np.minimum(upper, prediction.mean + half, out=upper)
+        interval = _clipped(lower, upper, self.assumptions)
+        if (interval.lower > interval.upper + _SLACK * self.assumptions.ceiling).any():
+            self.reject(f"no value of f is left at some point (norm at most {self.assumptions.norm_bound:g})")
+        return interval
+
+
+class ChowdhuryGopalanBand:
+    """|f - mu_t| <= beta_t sigma_t with beta_t = B + sigma sqrt(2 (gamma_t + 1 + log(1/delta))) [CG17].
+
+    Theirs holds for K(x, x) <= 1 and lambda = 1 + 2/n. gamma_t is what the points observed so far have gained
+    (log det(I + K_t/lambda)/2), which their proof allows and which is never more than the maximum information gain,
+    unless a number is given. With another regulariser, as is customary, nothing is left of the guarantee:
+    `holds` is False. With lambda = sigma^2 it fails in most runs (docs/errata.md).
+
+    Parameters
+    ----------
+    assumptions
+        Kernel with K(x, x) <= 1, B and sigma.
+    delta
+        Probability with which the band may fail, in (0, 1); the paper spends a third of its delta here.
+    budget
+        n, the number of observations planned; more void the guarantee.
+    information_gain
+        gamma_n as a number, to have the multiplier as printed.
+    regulariser
+        Anything but 1 + 2/n is for showing what goes wrong.
+    """
+
+    def __init__(
+        self,
+        assumptions: Assumptions,
+        delta: float,
+        *,
+        budget: int,
+        information_gain: float | None = None,
+        regulariser: float | None = None,
+    ) -> None:
+        if assumptions.kernel.variance > 1:
+            raise InvalidInput(
+                f"kernel: expected K(x, x) <= 1, which this band needs, got {assumptions.kernel.variance:g};"
+                " scale f, or use AdaptiveBand"
+            )
+        self.assumptions = assumptions
+        self.delta = _probability(delta)
+        self.budget = int(as_number(budget, name="budget", at_least=1))
+        self.information_gain = information_gain
+        value = 1 + 2 / self.budget if regulariser is None else regulariser
+        self.regulariser = as_number(value, name="regulariser", above=0.0)
+        self._gp = GaussianProcess(assumptions.kernel, noise_variance=self.regulariser, jitter=False)
+
+    def add(self, X: ArrayLike, y: ArrayLike) -> None:
+        self._gp.add(X, y)
+
+    @property
+    def x(self) -> Array:
+        return self._gp.x
+
+    @property
+    def rejection(self) -> str | None:
+        return None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the conditions of the theorem are met."""
+        return self.regulariser == 1 + 2 / self.budget and self._gp.n_observations <= self.budget
+
+    @property
+    def beta(self) -> float:
+        """The multiplier beta_t after the observations so far."""
+        gained = 0.5 * self._gp.logdet if len(self._gp) else 0.0
+        gamma = gained if self.information_gain is None else self.information_gain
+        given = self.assumptions
+        return given.norm_bound + given.noise * float(np.sqrt(2 * (gamma + 1 + np.log(1 / self.delta))))
+
+    def interval(self, X: ArrayLike) -> Interval:
+        prediction = self._gp.predict(X)
+        reach = self.beta * prediction.deviation
+        return Interval(prediction.mean - reach, prediction.mean + reach)
+
+
+def _clipped(lower: Array, upper: Array, assumptions: Assumptions) -> Interval:
+    """|f| <= B s everywhere."""
+    return Interval(np.maximum(lower, -assumptions.ceiling), np.minimum(upper, assumptions.ceiling))
+
+
+def _probability(delta: float) -> float:
+    value = as_number(delta, name="delta", above=0.0)
+    if value >= 1:
+        raise InvalidInput(f"delta: expected a probability in (0, 1), got {delta!r}")
+    return value

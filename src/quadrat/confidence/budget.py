@@ -1,0 +1,72 @@
+"""One budget of error probability, shared out before the data come.
+
+    delta / 2    the Gaussian-process band
+    delta / 4    averages over cells
+    delta / 4    local polynomials, divided by the number of degrees in use
+
+Within the last two every cell of the fixed dyadic family has its own share: a cell that J halvings made gets
+6 / (pi^2 (J+1)^2) 2^-J. There are 2^J such cells, and the sum over J of 6 / (pi^2 (J+1)^2) is 1, so the whole adds
+up to delta however deep the tree grows. (The paper sums over rounds and over n^D cells instead, with a two-sided
+factor lost on the way.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi
+
+from quadrat.arrays import as_number
+from quadrat.errors import InvalidInput
+
+__all__ = ["DeltaBudget"]
+
+
+@dataclass(frozen=True)
+class DeltaBudget:
+    """The shares of a total error probability.
+
+    Parameters
+    ----------
+    delta
+        In (0, 1): everything certified holds at once with probability at least 1 - delta.
+    degrees
+        Degrees of the local polynomials in use; none leaves their quarter unspent.
+
+    Examples
+    --------
+    >>> budget = DeltaBudget(0.1, degrees=(1,))
+    >>> budget.band, round(budget.average(depth=0), 5)
+    (0.05, 0.0152)
+    """
+
+    delta: float
+    degrees: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        value = as_number(self.delta, name="delta", above=0.0, at_most=1.0)
+        if value == 1.0:
+            raise InvalidInput("delta: expected a probability in (0, 1), got 1.0")
+        if len(set(self.degrees)) != len(self.degrees) or any(degree < 0 for degree in self.degrees):
+            raise InvalidInput(f"degrees: expected distinct degrees >= 0, got {self.degrees!r}")
+
+    @property
+    def band(self) -> float:
+        """delta_1, for the band: all points and all times at once."""
+        return self.delta / 2
+
+    def average(self, depth: int) -> float:
+        """delta_F, for the average over one cell that `depth` halvings made."""
+        return self.delta / 4 * cell_share(depth)
+
+    def polynomial(self, degree: int, depth: int) -> float:
+        """delta_F, for the local polynomial of one of the budget's degrees over one cell."""
+        if degree not in self.degrees:
+            raise InvalidInput(f"degree: expected one of the budget's degrees {self.degrees!r}, got {degree!r}")
+        return self.delta / 4 / len(self.degrees) * cell_share(depth)
+
+
+def cell_share(depth: int) -> float:
+    """6 / (pi^2 (J+1)^2) 2^-J for a cell that J = `depth` halvings made."""
+    if depth < 0:
+        raise InvalidInput(f"depth: expected a number of halvings >= 0, got {depth!r}")
+    return 6 / (pi**2 * (depth + 1) ** 2) * 2.0**-depth

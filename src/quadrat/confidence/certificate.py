@@ -1,0 +1,133 @@
+"""The certificate: how much better than the recommended point anything can still be.
+
+Valid for all times and any recommended z that the data chose, with probability at least 1 - delta,
+
+    f(x*) - f(z) <= min_t max_E U_(t,E) - LCB_t(z),
+
+U_(t,E) upper bounds over the cells of a partition. z maximises the lower bound. (The paper's Recommend can return a
+point with regret .75 L where .5 L is claimed, and its second branch ignores the mean: docs/errata.md.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from quadrat.arrays import Array, ArrayLike, as_points, as_vector
+from quadrat.confidence.assumptions import Assumptions, UserHolder
+from quadrat.confidence.bands import AdaptiveBand, Band
+from quadrat.confidence.maximum import certified_maximum
+from quadrat.errors import InvalidInput
+from quadrat.kernels import Kernel
+
+__all__ = ["Certificate", "CertificateCurve", "certificate_curve", "certify", "remaining_regret"]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """f(x*) - f(point) <= value with probability at least 1 - delta under the assumptions.
+
+    `rejection` is set when the data contradict the assumptions at that level; the other fields then mean nothing,
+    and `value` is NaN.
+    """
+
+    value: float
+    point: Array  # (D,), the recommended z
+    certified_interval: tuple[float, float]  # bounds on f(z)
+    maximum: float  # f(x*) is at most this
+    rejection: str | None = None
+
+
+def remaining_regret(upper: float, lower: float, scale: float) -> float:
+    """Return max_E U - LCB(z), inflated by 1e-9 of the scale so that rounding cannot undercut what holds."""
+    return upper - lower + 1e-9 * max(scale, abs(upper), abs(lower))
+
+
+def certify(band: Band, *, dimension: int, max_cells: int = 4096, tolerance: float = 0.01) -> Certificate:
+    """Recommend a point and bound how far it can be from the optimum, from a band alone.
+
+    Parameters
+    ----------
+    band
+        With the observations told to it.
+    dimension
+        D.
+    max_cells, tolerance
+        Effort of the branch and bound for max f (see `certified_maximum`); they change width, not validity.
+    """
+    top = certified_maximum(band, dimension=dimension, max_cells=max_cells, tolerance=tolerance)
+    candidates = np.vstack([top.centres, band.x.reshape(-1, dimension)])
+    observed = band.interval(band.x) if len(band.x) else None
+    lowers = top.lowers if observed is None else np.concatenate([top.lowers, observed.lower])
+    best = int(np.argmax(lowers))
+    at = band.interval(candidates[best : best + 1])
+    value = remaining_regret(top.value, float(at.lower[0]), band.assumptions.ceiling)
+    if value < 0 and isinstance(band, AdaptiveBand):
+        band.reject(f"the best value still possible lies {-value:.3g} below one that is reached")
+    if band.rejection is not None:
+        value = float("nan")
+    return Certificate(value, candidates[best], (float(at.lower[0]), float(at.upper[0])), top.value, band.rejection)
+
+
+@dataclass(frozen=True)
+class CertificateCurve:
+    """What each norm bound would buy. Nobody knows B: each value stands under its own B.
+
+    `values` (m,) are certificates, NaN where the data reject that B; `smallest_unrejected` is None when all are.
+    """
+
+    norm_bounds: Array
+    values: Array
+    rejected: tuple[bool, ...]
+
+    @property
+    def smallest_unrejected(self) -> float | None:
+        """The smallest B on the curve that the data do not reject: not an estimate of B, a floor under it."""
+        kept = [float(bound) for bound, out in zip(self.norm_bounds, self.rejected, strict=True) if not out]
+        return min(kept, default=None)
+
+    def __str__(self) -> str:
+        rows = ["norm bound B   certificate"]
+        for bound, value, out in zip(self.norm_bounds, self.values, self.rejected, strict=True):
+            rows.append(f"{bound:12.4g}   {'rejected by the data' if out else f'{value:.4g}'}")
+        return "\n".join(rows)
+
+
+def certificate_curve(
+    kernel: Kernel,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    noise: float,
+    norm_bounds: Sequence[float] | Array,
+    delta: float = 0.05,
+    holder: UserHolder | None = None,
+    max_cells: int = 1024,
+) -> CertificateCurve:
+    """Compute the certificate for each norm bound from the same observations.
+
+    Parameters
+    ----------
+    kernel, noise, holder
+        The other assumptions, fixed before the data.
+    X, y
+        Observations, shapes (n, D) and (n,), replicates one by one.
+    norm_bounds
+        Values of B > 0, shape (m,).
+    delta
+        Each certificate alone holds with probability 1 - delta if its B is right; the whole delta goes to the band.
+    """
+    points = as_points(X, dimension=kernel.dimension, name="X")
+    values = as_vector(y, length=len(points), name="y")
+    bounds = as_vector(norm_bounds, name="norm_bounds")
+    if not len(bounds) or (bounds <= 0).any():
+        raise InvalidInput(f"norm_bounds: expected positive numbers, at least one, got {norm_bounds!r}")
+    certificates = []
+    for bound in bounds:
+        band = AdaptiveBand(Assumptions(kernel, float(bound), noise, holder), delta)
+        band.add(points, values)
+        certificates.append(certify(band, dimension=points.shape[1], max_cells=max_cells))
+    rejected = tuple(certificate.rejection is not None for certificate in certificates)
+    return CertificateCurve(bounds, np.array([certificate.value for certificate in certificates]), rejected)

@@ -1,0 +1,89 @@
+"""Local polynomials as the paper prints them: problem (LP), LocalPoly and MaxErr. Nothing here is certified.
+
+The minimum-norm weights that reproduce all polynomials of degree k are ordinary least squares,
+w = Phi (Phi^T Phi)^-1 phi(z). They exist if and only if the points determine a polynomial, rank Phi = C(D + k, k);
+more than (k+2)^D points, as the paper asks for, do not ensure that (40 points on a circle, k = 2: rank 5 of 6).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quadrat.arrays import Array, ArrayLike, as_points, as_vector
+from quadrat.confidence.legendre import LegendreBasis
+from quadrat.errors import InvalidInput
+from quadrat.partition import Cell
+
+__all__ = ["interpolation_weights", "local_poly", "max_err"]
+
+
+def interpolation_weights(cell: Cell, X: ArrayLike, z: ArrayLike, degree: int) -> Array:
+    """Return the weights that LocalPoly uses at the rows of z, shape (m, N): problem (LP), or the plain average.
+
+    The average serves below (k+2)^D points, as printed, and where the points do not determine a polynomial.
+    """
+    points = as_points(X, dimension=cell.dimension, name="X")
+    targets = as_points(z, dimension=cell.dimension, name="z")
+    n = len(points)
+    if n == 0:
+        raise InvalidInput("X: expected at least one observation in the cell, got none")
+    solved = _inverse_gram(cell, points, degree)
+    if solved is None:
+        return np.full((len(targets), n), 1 / n)
+    basis, inverse = solved
+    return basis(targets) @ inverse @ basis(points).T
+
+
+def local_poly(cell: Cell, X: ArrayLike, y: ArrayLike, z: ArrayLike, degree: int) -> Array:
+    """Return LocalPoly(E, D, z): the estimate sum_i w_i y_i at the rows of z, shape (m,)."""
+    weights = interpolation_weights(cell, X, z, degree)
+    return weights @ as_vector(y, length=weights.shape[1], name="y")
+
+
+def max_err(
+    cell: Cell, X: ArrayLike, *, degree: int, smoothness: float, constant: float, noise: float, delta: float
+) -> float:
+    """Return MaxErr, the largest error bound over the cell as printed.
+
+    That is (1 + ||w||_1) L (sqrt(D) r)^(k + alpha) + sigma ||w||_2 sqrt(2 log(2/delta)) with the weights at x.
+    For k <= 1 and D <= 12 both norms are convex in x and the maximum is at a corner. Otherwise they are bounded by
+    ||w||_2^2 <= lambda_max((Phi^T Phi)^-1) sum_a prod (2 a_i + 1) and ||w||_1 <= sqrt(N) ||w||_2.
+
+    Parameters
+    ----------
+    cell, X
+        The cell and the observations in it, shape (N, D).
+    degree, smoothness
+        k and k + alpha.
+    constant
+        L.
+    noise, delta
+        sigma, and the probability of failure at a single x.
+    """
+    points = as_points(X, dimension=cell.dimension, name="X")
+    dimension = cell.dimension
+    tail = noise * np.sqrt(2 * np.log(2 / delta))
+    approximation = constant * (np.sqrt(dimension) * cell.longest_side) ** smoothness
+    if not len(points):
+        return float("inf")
+    solved = _inverse_gram(cell, points, degree)
+    if solved is None:
+        return float(2 * approximation + tail / np.sqrt(len(points)))
+    if degree <= 1 and dimension <= 12:
+        weights = interpolation_weights(cell, points, np.array(list(cell.corners(2**dimension))), degree)
+        one, two = np.abs(weights).sum(1), np.linalg.norm(weights, axis=1)
+        return float(((1 + one) * approximation + two * tail).max())
+    basis, inverse = solved
+    largest = np.sqrt(np.linalg.eigvalsh(inverse)[-1] * basis.largest_square)
+    return float((1 + np.sqrt(len(points)) * largest) * approximation + largest * tail)
+
+
+def _inverse_gram(cell: Cell, points: Array, degree: int) -> tuple[LegendreBasis, Array] | None:
+    """(Phi^T Phi)^-1, or None where LocalPoly falls back to the average."""
+    basis = LegendreBasis(cell, degree)
+    if len(points) <= (degree + 2) ** cell.dimension:
+        return None
+    phi = basis(points)
+    if np.linalg.matrix_rank(phi) < len(basis):
+        return None
+    return basis, np.asarray(np.linalg.inv(phi.T @ phi), dtype=np.float64)

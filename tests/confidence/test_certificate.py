@@ -1,0 +1,127 @@
+"""The certified maximum and the certificate, at the level of single bands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from quadrat.confidence import (
+    AdaptiveBand,
+    Assumptions,
+    SimpleBand,
+    certificate_curve,
+    certified_maximum,
+    certify,
+    remaining_regret,
+)
+from quadrat.errors import InvalidInput
+from quadrat.kernels import Matern
+from quadrat.problems import draw_rkhs_function
+from quadrat.randomness import generator
+
+KERNEL = Matern(2.5, 0.3)
+
+
+def told_band(seed: int, dimension: int, n: int, noise: float = 0.1) -> tuple[AdaptiveBand, object]:
+    rng = generator(seed, 77)
+    f = draw_rkhs_function(KERNEL, dimension, norm=1.0, rng=rng)
+    X = rng.random((n, dimension))
+    band = AdaptiveBand(Assumptions(KERNEL, 1.0, noise), 0.05)
+    band.add(X, f(X) + noise * rng.normal(size=n))
+    return band, f
+
+
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_maximum_is_above_a_fine_grid_and_close_to_it(dimension: int) -> None:
+    band, _ = told_band(1, dimension, 40)
+    top = certified_maximum(band, dimension=dimension, max_cells=5000, tolerance=0.02)
+    grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 60)] * dimension), -1).reshape(-1, dimension)
+    upper = band.interval(grid).upper.max()
+    assert top.resolved
+    assert upper - 1e-9 <= top.value <= upper + 0.02 + band.assumptions.variation(np.full(dimension, 1 / 118))
+    assert top.centres.shape == (len(top.lowers), dimension)
+
+
+def test_more_cells_never_loosen_it() -> None:
+    band, _ = told_band(2, 2, 40)
+    values = [certified_maximum(band, dimension=2, max_cells=cells).value for cells in (1, 4, 64, 512)]
+    assert values == sorted(values, reverse=True)
+    assert values[0] == pytest.approx(1.0), "one cell is the norm bound alone"
+    assert not certified_maximum(band, dimension=2, max_cells=4).resolved
+    with pytest.raises(InvalidInput, match="max_cells"):
+        certified_maximum(band, dimension=2, max_cells=0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_certificate_covers_the_regret_of_its_point(seed: int) -> None:
+    band, f = told_band(seed, 2, 60)
+    certificate = certify(band, dimension=2, max_cells=600)
+    assert certificate.rejection is None
+    value = float(f(certificate.point[None])[0])  # type: ignore[operator]
+    best = float(f.maximum()[1])  # type: ignore[attr-defined]
+    assert best - value <= certificate.value
+    low, high = certificate.certified_interval
+    assert low <= value <= high
+    assert best <= certificate.maximum
+    assert certificate.value == pytest.approx(certificate.maximum - low, abs=1e-8)
+
+
+def test_the_point_has_the_highest_lower_bound_among_those_looked_at() -> None:
+    band, _ = told_band(3, 1, 30)
+    certificate = certify(band, dimension=1)
+    assert certificate.certified_interval[0] >= band.interval(band.x).lower.max()
+
+
+def test_a_rejected_band_has_no_certificate() -> None:
+    rng = generator(5)
+    f = draw_rkhs_function(KERNEL, 2, norm=6.0, rng=rng)
+    X = rng.random((80, 2))
+    band = AdaptiveBand(Assumptions(KERNEL, 1.0, 0.1), 0.05)
+    band.add(X, f(X) + 0.1 * rng.normal(size=80))
+    certificate = certify(band, dimension=2, max_cells=50)
+    assert np.isnan(certificate.value)
+    assert certificate.rejection is not None
+    assert "assumptions rejected by the data" in certificate.rejection
+
+
+def test_without_data_the_certificate_is_the_diameter_of_the_ball() -> None:
+    certificate = certify(AdaptiveBand(Assumptions(KERNEL, 1.5, 0.1), 0.05), dimension=2, max_cells=16)
+    assert certificate.value == pytest.approx(3.0)
+
+
+def test_a_simple_band_certifies_too() -> None:
+    rng = generator(9)
+    f = draw_rkhs_function(KERNEL, 1, norm=1.0, rng=rng)
+    X = rng.random((50, 1))
+    simple = SimpleBand(Assumptions(KERNEL, 1.0, 0.1), 0.05)
+    adaptive = AdaptiveBand(Assumptions(KERNEL, 1.0, 0.1), 0.05)
+    y = f(X) + 0.1 * rng.normal(size=50)
+    simple.add(X, y)
+    adaptive.add(X, y)
+    assert certify(adaptive, dimension=1).value < certify(simple, dimension=1).value
+
+
+def test_curve_shows_what_each_bound_buys_and_which_are_rejected() -> None:
+    rng = generator(11)
+    f = draw_rkhs_function(KERNEL, 2, norm=2.0, rng=rng)
+    X = rng.random((100, 2))
+    y = f(X) + 0.1 * rng.normal(size=100)
+    curve = certificate_curve(KERNEL, X, y, noise=0.1, norm_bounds=[0.25, 0.5, 2.0, 4.0, 8.0], max_cells=300)
+    assert curve.rejected[0]
+    assert not any(curve.rejected[2:])
+    assert np.isnan(curve.values[0])
+    assert curve.values[2] < curve.values[3] < curve.values[4], "a larger B costs width"
+    assert curve.smallest_unrejected in (0.5, 2.0)
+    assert "rejected by the data" in str(curve)
+    all_out = certificate_curve(KERNEL, X, y, noise=0.1, norm_bounds=[0.1], max_cells=20)
+    assert all_out.smallest_unrejected is None
+
+
+@pytest.mark.parametrize("bounds", [[], [0.0], [-1.0, 2.0]])
+def test_bad_bounds(bounds: list[float]) -> None:
+    with pytest.raises(InvalidInput, match="norm_bounds"):
+        certificate_curve(KERNEL, [[0.5]], [0.0], noise=0.1, norm_bounds=bounds)
+
+
+def test_rounding_cannot_undercut() -> None:
+    assert remaining_regret(1.0, 1.0, 1.0) == pytest.approx(1e-9)
