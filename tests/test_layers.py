@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import quadrat
 
 PACKAGE = Path(quadrat.__file__).parent
@@ -81,6 +83,17 @@ def test_importing_quadrat_loads_nothing_heavy() -> None:
     assert out.stdout.strip() == "[]"
 
 
-def test_all_names_resolve_and_are_documented() -> None:
+def test_public_names_resolve_are_documented_and_known_to_type_checkers() -> None:
     for name in quadrat.__all__:
         assert getattr(quadrat, name).__doc__, name
+        assert name in dir(quadrat)
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    typed = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("quadrat.")
+        for alias in node.names
+    }
+    assert typed == set(quadrat.__all__) == set(quadrat._MODULE_OF)
+    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
+        _ = quadrat.Nonsense
