@@ -1,0 +1,125 @@
+"""What a method is: a frozen configuration that starts a search; a search asks, is told, recommends.
+
+A search works on the unit cube and always maximises. It never sees parameters, directions or failures: the optimizer
+translates. It holds no random state: whatever it draws comes from `generator(seed, trial number, ...)`, so that a
+search is rebuilt, bit for bit, by asking and telling again what was asked and told.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from quadrat.arrays import Array
+from quadrat.confidence import Certificate
+
+__all__ = ["Guess", "Method", "MethodFacts", "Proposal", "Search", "Told"]
+
+
+@dataclass(frozen=True)
+class Told:
+    """One finished trial, as a search sees it.
+
+    Attributes
+    ----------
+    number
+        The trial's number.
+    x
+        The point, shape (D,): the rounded one, where the space rounds.
+    values
+        Everything measured there, shape (r,), r >= 1, larger is better.
+    variance
+        Noise variance of the mean of `values` where the teller knew a standard error; None otherwise.
+    """
+
+    number: int
+    x: Array
+    values: Array
+    variance: float | None = None
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A point to evaluate, shape (D,), and one phrase that says why."""
+
+    x: Array
+    why: str
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A recommended point and what is believed of f there.
+
+    `certified` tells whether `interval` holds with probability 1 - delta or is a 90 % credible interval; `interval` is
+    None for searches without a model. `gain` estimates max f - f(x) (None where there is no estimate; never certified).
+    """
+
+    x: Array
+    value: float
+    interval: tuple[float, float] | None = None
+    certified: bool = False
+    gain: float | None = None
+
+
+class Search(ABC):
+    """A method at work. The optimizer calls these and nothing else."""
+
+    @abstractmethod
+    def ask(self, number: int, pending: Array) -> Proposal:
+        """Propose the point of trial `number`.
+
+        Parameters
+        ----------
+        number
+            The trial's number, from 0; it names the random stream.
+        pending
+            Points asked but not told, and points whose evaluation failed, shape (p, D): not worth asking again now.
+        """
+
+    @abstractmethod
+    def tell(self, told: Told) -> None:
+        """Take in one finished trial."""
+
+    @abstractmethod
+    def recommend(self) -> Guess:
+        """Return the best point according to what was told; at least one trial was."""
+
+    def certificate(self) -> Certificate | str:
+        """Return the certificate, or the reason why there is none."""
+        return "this method does not certify: it needs stated assumptions (LPGPUCB has them)"
+
+    def explain(self) -> dict[str, object]:
+        """Return what the search knows, as plain data: cells with their bounds, a log of rounds, fitted values."""
+        return {}
+
+
+@dataclass(frozen=True)
+class MethodFacts:
+    """What `quadrat methods` says of a method."""
+
+    title: str
+    paper: str
+    assumes: str
+    certifies: bool = False
+    handles: tuple[str, ...] = field(default=("pending points", "replicates"))
+
+
+class Method(ABC):
+    """A frozen configuration; subclasses are frozen dataclasses with keyword options and a `facts` class attribute."""
+
+    facts: MethodFacts
+
+    @abstractmethod
+    def start(self, dimension: int, seed: int) -> Search:
+        """Begin a search over [0, 1]^D."""
+
+    def why_not_certified(self, *, continuous: bool, standard_errors: bool) -> str | None:  # noqa: ARG002
+        """Return why a search in these circumstances cannot certify although the method does; None if it can."""
+        return None
+
+
+def no_points(dimension: int) -> Array:
+    """An empty set of points, shape (0, D)."""
+    return np.empty((0, dimension))
