@@ -132,3 +132,17 @@ def test_delta_is_a_probability(delta: float) -> None:
     for build in (AdaptiveBand, SimpleBand):
         with pytest.raises(InvalidInput, match="delta: expected"):
             build(GIVEN, delta)
+
+
+def test_pending_points_narrow_the_index_and_nothing_stays() -> None:
+    band = AdaptiveBand(GIVEN, DELTA)
+    band.add(X, Y)
+    before = band.interval(QUERY)
+    with band.pending(QUERY[:3]):
+        assert (band.interval(QUERY).half_width[:3] < before.half_width[:3]).all()
+    np.testing.assert_array_equal(band.interval(QUERY).upper, before.upper)
+    with band.pending(np.repeat(QUERY[:1], 500, axis=0)):
+        band.interval(QUERY)
+    assert band.rejection is None, "hallucinated observations reject nothing"
+    assert band.counts.sum() == 25
+    assert (np.abs(band.mean(QUERY) - before.centre) <= before.half_width + 1e-9).all()

@@ -1,4 +1,4 @@
-"""The growing factor against refactoring (MATH: extending a Cholesky factor equals refactoring)."""
+"""The growing factor against refactoring."""
 
 from __future__ import annotations
 

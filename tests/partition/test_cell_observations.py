@@ -20,7 +20,7 @@ def drawn(rng: np.random.Generator, n: int, dimension: int) -> Array:
 @given(st.integers(1, 3), st.integers(0, 10_000), steps)
 @settings(max_examples=60)
 def test_observations_of_every_node_equal_brute_force(dimension: int, seed: int, todo: list[str]) -> None:
-    """MATH section 3: N_F counts all points lying in F, those drawn before F existed included, inner nodes too."""
+    """N_F counts all points lying in F, those drawn before F existed included, inner nodes too."""
     rng, tree = generator(seed), PartitionTree(dimension)
     told: list[Array] = []
     for step in todo:

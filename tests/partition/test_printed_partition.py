@@ -61,7 +61,7 @@ def test_each_axis_of_a_flat_cell_has_its_own_count() -> None:
 
 
 def test_caps_are_named_with_the_number_asked_for() -> None:
-    """MATH section 6: r = 1/8 -> 1/64 in 8 dimensions makes 8^8 = 1.7e7 cells."""
+    """r = 1/8 -> 1/64 in 8 dimensions makes 8^8 = 1.7e7 cells."""
     eighth = Cell(np.zeros(8), np.full(8, 1 / 8))
     with pytest.raises(TooManyCells, match=r"at most 100,000 cells, got 16,777,216 from side 0.015625 in 8 dimensions"):
         printed_partition(eighth, 1 / 64)

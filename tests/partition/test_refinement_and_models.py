@@ -10,7 +10,7 @@ from quadrat.randomness import generator
 
 @pytest.mark.parametrize(("target", "rounded"), [(0.3, 0.25), (0.25, 0.25), (0.2499, 0.125), (1.0, 1.0), (3.0, 2.0)])
 def test_targets_are_rounded_down_to_powers_of_two(target: float, rounded: float) -> None:
-    """MATH section 6: r_tilde rounded DOWN, exact powers of two kept."""
+    """r_tilde rounded DOWN, exact powers of two kept."""
     assert PartitionTree(2).refine(0, target) == rounded
 
 

@@ -9,6 +9,8 @@ lemma restates it with a misprint and without its regulariser.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Protocol
 
 import numpy as np
@@ -138,6 +140,7 @@ class AdaptiveBand:
         ]
         self._base = self._posteriors[LADDER.index(1.0)]
         self._rejection: str | None = None
+        self._hallucinating = False
         self._reach: Array = np.full(len(LADDER), assumptions.norm_bound)
 
     def add(self, X: ArrayLike, y: ArrayLike) -> None:
@@ -172,8 +175,29 @@ class AdaptiveBand:
         return self._base.x
 
     @property
+    def counts(self) -> Array:
+        """How many observations stand behind each distinct point, shape (n,)."""
+        return self._base.counts
+
+    @property
     def rejection(self) -> str | None:
         return self._rejection
+
+    @contextmanager
+    def pending(self, X: ArrayLike) -> Iterator[None]:
+        """Within the block deviations count these points as observed: good for choosing, not a bound on anything."""
+        with ExitStack() as stack:
+            for posterior in self._posteriors:
+                stack.enter_context(posterior.pending(X))
+            self._hallucinating = True
+            try:
+                yield
+            finally:
+                self._hallucinating = False
+
+    def mean(self, X: ArrayLike) -> Array:
+        """Return the posterior mean at lambda, shape (m,): an estimate, usually near the middle of the interval."""
+        return self._base.predict_mean(X)
 
     def interval(self, X: ArrayLike) -> Interval:
         """Return the intersection at the rows of X; where it is empty the assumptions are rejected."""
@@ -186,7 +210,7 @@ class AdaptiveBand:
             np.maximum(lower, prediction.mean - half, out=lower)
             np.minimum(upper, prediction.mean + half, out=upper)
         interval = _clipped(lower, upper, self.assumptions)
-        if (interval.lower > interval.upper + _SLACK * self.assumptions.ceiling).any():
+        if not self._hallucinating and (interval.lower > interval.upper + _SLACK * self.assumptions.ceiling).any():
             self.reject(f"no value of f is left at some point (norm at most {self.assumptions.norm_bound:g})")
         return interval
 

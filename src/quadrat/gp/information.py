@@ -22,6 +22,7 @@ from quadrat.kernels import Kernel
 __all__ = ["InformationGain", "greedy_gain", "realised_gain", "set_gain"]
 
 _MOST_CANDIDATES = 4096
+_MOST_STEPS = 400  # greedy steps worked out; beyond them bounds stay bounds and lose little
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,10 @@ def greedy_gain(
     lam = _positive(noise_variance)
     n = _count(n)
     points, cover = _candidates(kernel, dimension, candidates)
-    greedy = sum(0.5 * np.log1p(variance / lam) for variance in _greedy_variances(kernel, points, n, lam))
+    variances = _greedy_variances(kernel, points, min(n, _MOST_STEPS), lam)
+    gains = [0.5 * np.log1p(variance / lam) for variance in variances]
+    # Greedy variances never grow: what was not computed is at most the last of those that were.
+    greedy = sum(gains) + (n - len(gains)) * (gains[-1] if gains else 0.0)
     on_set = greedy / (1 - 1 / e)
     if cover is None:
         return InformationGain(float(on_set), False, f"greedy over {len(points)} given candidates, none in between")
@@ -88,7 +92,9 @@ def set_gain(
     n = _count(n)
     points, cover = _candidates(kernel, dimension, candidates)
     gain, best = 0.0, np.inf
-    for variance in _greedy_variances(kernel, points, n + 1, lam):  # variance: the largest given what came before
+    for variance in _greedy_variances(
+        kernel, points, min(n, _MOST_STEPS) + 1, lam
+    ):  # variance: the largest given what came before
         largest = min(np.sqrt(max(variance, 0.0)) + (cover or 0.0), np.sqrt(kernel.variance))
         best = min(best, gain + 0.5 * n * np.log1p(largest**2 / lam))
         gain += 0.5 * np.log1p(variance / lam)
@@ -103,21 +109,18 @@ def _greedy_variances(kernel: Kernel, points: Array, n: int, lam: float) -> list
     A partial Cholesky factorisation with pivoting: O(n m) numbers and O(n^2 m) work, no refactoring.
     """
     variance = np.full(len(points), kernel.variance)
-    rows: list[Array] = []
-    largest = []
-    for _ in range(n):
+    rows = np.empty((n, len(points)))
+    largest: list[float] = []
+    for step in range(n):
         pick = int(np.argmax(variance))
         top = float(variance[pick])
         largest.append(top)
         if top < 1e-14 * kernel.variance:  # nothing left to learn: the rest is zero to working precision
-            largest.extend([top] * (n - len(largest)))
-            break
+            return largest + [top] * (n - len(largest))
         row = kernel(points[pick : pick + 1], points)[0]
-        if rows:
-            before = np.array(rows)
-            row = row - before[:, pick] @ before
-        row = row / np.sqrt(top + lam)
-        rows.append(row)
+        row -= rows[:step, pick] @ rows[:step]
+        row /= np.sqrt(top + lam)
+        rows[step] = row
         variance = np.maximum(variance - row**2, 0.0)
     return largest
 
