@@ -110,6 +110,10 @@ def as_number(
 
 def _as_floats(values: ArrayLike, name: str) -> Array:
     try:
+        if (
+            np.asarray(values).dtype.kind in "bUSc"
+        ):  # truth values, texts and complex numbers convert, and mean a mistake
+            raise TypeError
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidInput(f"{name}: expected numbers, got {type(values).__name__} {values!r:.80}") from None

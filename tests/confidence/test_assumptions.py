@@ -50,9 +50,13 @@ def test_the_rule_halves_the_axis_of_largest_variation() -> None:
     ("build", "message"),
     [
         (lambda: Assumptions("matern", 1.0, 0.1), "kernel: expected a kernel"),  # type: ignore[arg-type]
-        (lambda: Assumptions(Matern(), 0.0, 0.1), "norm_bound: expected a finite number > 0, got 0.0"),
-        (lambda: Assumptions(Matern(), 1.0, -0.1), "noise: expected a finite number > 0, got -0.1"),
-        (lambda: Assumptions(Matern(), 1.0, 0.0), "noise: expected a finite number > 0"),
+        (
+            lambda: Assumptions(Matern(), 0.0, 0.1),
+            "norm_bound: expected a finite number >= 1e-100 and <= 1e.100, got 0.0",
+        ),
+        (lambda: Assumptions(Matern(), 1.0, -0.1), "noise: expected a finite number >= 1e-100.*got -0.1"),
+        (lambda: Assumptions(Matern(), 1.0, 0.0), "noise: expected a finite number >= 1e-100"),
+        (lambda: Assumptions(Matern(), 1.0, 0.1, holder=(1, 1)), "holder: expected UserHolder"),  # type: ignore[arg-type]
         (lambda: UserHolder(0.0), "constant: expected"),
         (lambda: UserHolder(1.0, 1.5), "exponent: expected a finite number > 0 and <= 1, got 1.5"),
     ],

@@ -41,3 +41,9 @@ def test_bad_input() -> None:
         cell_average(CELL, [[0.3, 0.1]], [0.0, 1.0], GIVEN, 0.01)
     with pytest.raises(InvalidInput, match="count: expected"):
         average_half_width(-1, 0.2, 0.01)
+
+
+@pytest.mark.parametrize(("count", "delta"), [(3, 2.0), (3, 0.0), (2.5, 0.1), (3, float("nan"))])
+def test_a_width_needs_a_probability_and_a_count(count: float, delta: float) -> None:
+    with pytest.raises(InvalidInput):
+        average_half_width(count, 0.1, delta)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from quadrat.arrays import Array
-from quadrat.confidence import AdaptiveBand, Assumptions, ChowdhuryGopalanBand, SimpleBand
+from quadrat.confidence import AdaptiveBand, Assumptions, ChowdhuryGopalanBand, SimpleBand, certify
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Kernel, Matern, SquaredExponential
 
@@ -36,7 +36,7 @@ def test_adaptive_band_is_its_formula(steps: int) -> None:
     lam = max(16 * 0.1**2 / 2.0**2, 1e-8 * 0.81)
     assert band.regulariser == pytest.approx(lam)
     _, _, quadratic, logdet = ridge(KERNEL, lam)
-    R2 = 0.1**2 * (2 * np.log(1 / DELTA) + logdet) + lam * quadratic
+    R2 = 0.1**2 * (2 * np.log(1 / (0.9 * DELTA)) + logdet) + lam * quadratic
     lower, upper = np.full(40, -2.0 * 0.9), np.full(40, 2.0 * 0.9)
     for multiple in (1 / 16, 1 / 4, 1, 4, 16, 64):
         a = multiple * lam
@@ -65,11 +65,9 @@ def test_simple_band_is_its_formula(regulariser: float | None) -> None:
 
 
 def test_the_adaptive_band_at_a_equal_lambda_is_the_simple_one() -> None:
-    """So the adaptive band is never wider than the simple one with the same lambda."""
-    adaptive, simple = (
-        AdaptiveBand(GIVEN, DELTA),
-        SimpleBand(GIVEN, DELTA, regulariser=AdaptiveBand(GIVEN, DELTA).regulariser),
-    )
+    """So the adaptive band is never wider than the simple one with the same lambda and share of delta."""
+    adaptive = AdaptiveBand(GIVEN, DELTA)
+    simple = SimpleBand(GIVEN, adaptive.band_delta, regulariser=adaptive.regulariser)
     adaptive.add(X, Y)
     simple.add(X, Y)
     assert (adaptive.interval(QUERY).half_width <= simple.interval(QUERY).half_width + 1e-9).all()
@@ -111,11 +109,20 @@ def test_a_contradiction_is_said_and_stays_said() -> None:
     assert np.isfinite(band.interval([[0.5]]).upper).all()
 
 
-def test_noise_stated_too_small_is_not_what_it_detects() -> None:
-    """Two values 6 apart at almost one point: no function explains them, so all of it passes for noise."""
+def test_noise_stated_too_small_is_noticed() -> None:
+    """Two values 6 apart at almost one point: no function explains them, and noise of .05 does not either."""
     band = AdaptiveBand(Assumptions(SquaredExponential(0.5), norm_bound=1.0, noise=0.05), DELTA)
     band.add([[0.2], [0.21], [0.6]], [3.0, -3.0, 0.0])
-    assert band.rejection is None
+    assert band.rejection is not None
+    assert "sum of squares" in band.rejection
+
+
+@pytest.mark.parametrize("norm", [1e-6, 1e-3, 0.1])
+def test_an_absurdly_small_norm_bound_is_noticed(norm: float) -> None:
+    """Its regulariser makes everything noise, which the bound on the noise then contradicts."""
+    band = AdaptiveBand(Assumptions(KERNEL, norm_bound=norm, noise=0.1), DELTA)
+    band.add(X, 3 + Y)
+    assert band.rejection is not None
 
 
 def test_noise_free_scale_does_not_break_the_factor() -> None:
@@ -146,3 +153,47 @@ def test_pending_points_narrow_the_index_and_nothing_stays() -> None:
     assert band.rejection is None, "hallucinated observations reject nothing"
     assert band.counts.sum() == 25
     assert (np.abs(band.mean(QUERY) - before.centre) <= before.half_width + 1e-9).all()
+
+
+def test_nested_pending_blocks_reject_nothing() -> None:
+    band = AdaptiveBand(GIVEN, DELTA)
+    band.add(X, Y)
+    with band.pending(np.repeat(QUERY[:1], 1500, axis=0)):
+        with band.pending(QUERY[1:2]):
+            pass
+        band.interval(QUERY)
+        band.reject("nothing")
+        with pytest.raises(InvalidInput, match="pending"):
+            certify(band, dimension=2)
+    assert band.rejection is None
+
+
+def test_an_interrupted_addition_reaches_all_posteriors_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    band = AdaptiveBand(GIVEN, DELTA)
+    band.add(X[:5], Y[:5])
+    before = band.interval(QUERY)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(band._posteriors[3], "add", interrupted)
+        band.add(X[5:], Y[5:])
+    np.testing.assert_allclose(band.interval(QUERY).upper, before.upper, rtol=1e-12)
+    assert band.counts.sum() == 5
+
+
+def test_a_simple_band_with_almost_no_noise_does_not_collapse() -> None:
+    kernel = SquaredExponential(0.5)
+    design = np.random.default_rng(0).random((40, 1))
+    query = np.random.default_rng(1).random((500, 1))
+
+    def f(at: Array) -> Array:
+        return kernel(at, [[0.4]])[:, 0]
+
+    band = SimpleBand(Assumptions(kernel, 1.0, 3e-8), DELTA)
+    band.add(design, f(design))
+    interval = band.interval(query)
+    assert ((f(query) >= interval.lower) & (f(query) <= interval.upper)).all()
+    with pytest.raises(InvalidInput, match="regulariser: expected"):
+        SimpleBand(Assumptions(kernel, 1.0, 0.1), DELTA, regulariser=1e-14)

@@ -13,7 +13,7 @@ from quadrat.errors import InvalidInput
 def test_everything_adds_up_to_at_most_delta(degrees: tuple[int, ...]) -> None:
     """All 2^J cells at every depth J, averages and every degree, and the band; the tail is about 6/(pi^2 J)."""
     budget = DeltaBudget(0.1, degrees)
-    deepest = 900
+    deepest = 901
     total = budget.band
     for depth in range(deepest):
         cells = 2.0**depth
@@ -45,3 +45,7 @@ def test_other_bad_input() -> None:
         DeltaBudget(0.1, (1,)).polynomial(2, 0)
     with pytest.raises(InvalidInput, match="depth: expected"):
         DeltaBudget(0.1).average(-1)
+    with pytest.raises(InvalidInput, match="depth: expected a number of halvings from 0 to 900, got 1100"):
+        DeltaBudget(0.1).average(1100)
+    with pytest.raises(InvalidInput, match="degrees: expected a tuple"):
+        DeltaBudget(0.1, 3)  # type: ignore[arg-type]

@@ -15,8 +15,8 @@ from quadrat.confidence import (
     remaining_regret,
 )
 from quadrat.errors import InvalidInput
-from quadrat.kernels import Matern
-from quadrat.problems import draw_rkhs_function
+from quadrat.kernels import Matern, SquaredExponential
+from quadrat.problems import RKHSFunction, draw_rkhs_function
 from quadrat.randomness import generator
 
 KERNEL = Matern(2.5, 0.3)
@@ -125,3 +125,35 @@ def test_bad_bounds(bounds: list[float]) -> None:
 
 def test_rounding_cannot_undercut() -> None:
     assert remaining_regret(1.0, 1.0, 1.0) == pytest.approx(1e-9)
+
+
+def test_points_outside_the_cube_are_no_candidates() -> None:
+    kernel = SquaredExponential(0.2)
+    f = RKHSFunction(kernel, np.array([[1.6]]), np.array([1.0]))
+    X = np.vstack([generator(3).random((20, 1)), np.full((10, 1), 1.6)])
+    band = AdaptiveBand(Assumptions(kernel, 1.0, 0.01), 0.05)
+    band.add(X, f(X))
+    certificate = certify(band, dimension=1)
+    assert certificate.rejection is None
+    assert 0 <= certificate.point[0] <= 1
+
+
+def test_the_floor_under_the_norm_lies_above_every_rejected_bound() -> None:
+    rng = generator(0)
+    f = draw_rkhs_function(KERNEL, 2, rng=rng, norm=4.0)
+    X = rng.random((100, 2))
+    y = f(X) + 0.1 * rng.normal(size=100)
+    bounds = np.geomspace(1e-6, 8, 9)
+    curve = certificate_curve(KERNEL, X, y, noise=0.1, norm_bounds=bounds, max_cells=64)
+    assert all(curve.rejected[:6]), "tiny bounds are rejected too"
+    assert curve.smallest_unrejected is not None
+    assert 0.5 < curve.smallest_unrejected <= 8
+
+
+@pytest.mark.parametrize(
+    "options", [{"tolerance": np.nan}, {"tolerance": -1.0}, {"max_cells": True}, {"max_cells": 2.5}]
+)
+def test_bad_effort(options: dict[str, object]) -> None:
+    band, _ = told_band(1, 1, 5)
+    with pytest.raises(InvalidInput, match=r"tolerance|max_cells"):
+        certified_maximum(band, dimension=1, **options)  # type: ignore[arg-type]

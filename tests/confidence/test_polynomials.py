@@ -7,7 +7,7 @@ import pytest
 
 from quadrat.confidence import Assumptions, LegendreBasis, LocalPolynomial
 from quadrat.errors import InvalidInput
-from quadrat.kernels import Matern
+from quadrat.kernels import Matern, SquaredExponential
 from quadrat.partition import Cell
 
 RNG = np.random.default_rng(6)
@@ -79,3 +79,21 @@ def test_bad_input() -> None:
         LocalPolynomial(CELL, X, Y, degree=1, assumptions=GIVEN, delta=0.0)
     with pytest.raises(InvalidInput, match="y: expected 15 entries, got 1"):
         LocalPolynomial(CELL, X, [1.0], degree=1, assumptions=GIVEN, delta=0.1)
+
+
+def test_many_replicates_of_few_points_keep_the_bias_honest() -> None:
+    """Three points, 3,000 replicates each, a tiny cell, almost no noise: what is left of the error is bias."""
+    kernel = SquaredExponential(5.0)
+    cell = Cell(np.zeros(2), np.full(2, 2.0**-10))
+    rng = np.random.default_rng(0)
+    for replicates in (1, 300, 3000):
+        design = np.repeat(cell.sample(rng, 3), replicates, axis=0)
+        target = cell.sample(rng, 200)
+
+        def f(at: np.ndarray) -> np.ndarray:
+            return kernel(at, np.full((1, 2), 0.3 * 2.0**-10))[:, 0]
+
+        model = LocalPolynomial(
+            cell, design, f(design), degree=2, assumptions=Assumptions(kernel, 1.0, 1e-9), delta=0.05
+        )
+        assert (np.abs(model.estimate(target) - f(target)) <= model.error(target)).all()

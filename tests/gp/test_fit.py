@@ -145,3 +145,18 @@ def test_bounds_are_kept_and_checked() -> None:
         Bounds(amplitude=(1.0, 0.5))
     with pytest.raises(InvalidInput, match="at least one observation"):
         fit_map(Matern(2.5), Observations.merge(np.zeros((0, 2)), []))
+
+
+def test_a_products_start_is_where_its_last_fit_ended() -> None:
+    kernel = Matern(2.5, 0.4) * SquaredExponential(1.0)
+    data = Observations.merge(X, 1000 * Y)
+    fit = fit_map(kernel, data)
+    np.testing.assert_allclose(LogPosterior(fit.kernel, data).start()[:-1], fit.parameters[:-1], atol=1e-9)
+
+
+def test_noise_that_cannot_be_learned_is_not() -> None:
+    known = fit_map(Matern(2.5, (0.5, 0.5)), Observations.merge(X, Y, 0.04))
+    assert known.noise_variance == 0.0
+    assert len(known.parameters) == 3
+    with pytest.raises(InvalidInput, match="noise_variance: expected > 0 for replicated"):
+        fit_map(Matern(2.5, (0.5, 0.5)), REPLICATED, noise_variance=0.0)

@@ -81,7 +81,15 @@ def test_nothing_observed_gains_nothing() -> None:
     assert set_gain(Matern(2.5), 0, 0.1, dimension=1).value == 0.0
 
 
+def test_many_dimensions_give_the_trivial_bound() -> None:
+    bound = set_gain(Matern(2.5, 0.3), 10, 0.1, dimension=70)
+    assert bound.rigorous
+    assert bound.value <= 5 * np.log(11) + 1e-9
+
+
 def test_bad_input() -> None:
+    with pytest.raises(InvalidInput, match="dimension: expected at least 1, got 0"):
+        set_gain(Matern(2.5), 5, 0.1, dimension=0)
     with pytest.raises(InvalidInput, match=r"noise_variance: expected a finite number > 0, got 0"):
         set_gain(Matern(2.5), 5, 0.0, dimension=1)
     with pytest.raises(InvalidInput, match=r"n: expected"):

@@ -240,3 +240,49 @@ def test_bad_input_says_what_was_expected_and_what_came(act: object, words: list
     for word in words:
         assert word in str(caught.value)
     assert len(gp) == 0
+
+
+def test_a_failed_addition_that_merges_leaves_everything_as_it_was() -> None:
+    gp = GaussianProcess(SquaredExponential(0.3), noise_variance=1e-2, jitter=False)
+    gp.add([[0.1], [0.5], [0.5 + 1e-12], [0.9]], [1.0, 2.0, 2.0, 0.0])
+    before, logdet = gp.predict([[0.3]]), gp.logdet
+    with pytest.raises(NumericalFailure):  # two exact values at points that nearly coincide
+        gp.add([[0.1], [0.5], [0.5 + 1e-12]], [1.0, 2.0, 2.0], [1e-2, 0.0, 0.0])
+    np.testing.assert_allclose(gp.predict([[0.3]]).deviation, before.deviation, rtol=1e-12)
+    np.testing.assert_allclose(gp.predict([[0.3]]).mean, before.mean, rtol=1e-12)
+    assert gp.logdet == pytest.approx(logdet, rel=1e-12)
+    assert gp.n_observations == 4
+
+
+def test_an_interrupted_addition_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    gp = GaussianProcess(Matern(2.5, 0.5), noise_variance=0.1)
+    gp.add([[0.1], [0.9]], [1.0, 0.0])
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(gp, "_factor_new_rows", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            gp.add([[0.5]], [9.0])
+    gp.add([[0.5]], [3.0])
+    assert len(gp) == 3
+    assert gp.y[2] == 3.0
+
+
+def test_evidence_with_exact_and_noisy_repeats_is_the_limit_of_small_noise() -> None:
+    exact = GaussianProcess(Matern(2.5, 0.5), noise_variance=0.1)
+    exact.add([[0.2], [0.2], [0.7]], [1.0, 1.1, 0.3], [0.01, 0.0, 0.01])
+    nearly = GaussianProcess(Matern(2.5, 0.5), noise_variance=0.1)
+    nearly.add([[0.2], [0.2], [0.7]], [1.0, 1.1, 0.3], [0.01, 1e-12, 0.01])
+    assert exact.log_evidence == pytest.approx(nearly.log_evidence, abs=1e-6)
+
+
+def test_summaries_do_not_count_pending_points() -> None:
+    gp = GaussianProcess(KERNEL, noise_variance=0.1)
+    gp.add(X, Y)
+    logdet, evidence = gp.logdet, gp.log_evidence
+    with gp.pending(np.repeat(QUERY[:2], 5000, axis=0)):
+        assert gp.cholesky.size == 14, "repeated pending points are merged"
+        assert gp.logdet == logdet
+        assert gp.log_evidence == evidence

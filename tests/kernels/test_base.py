@@ -84,6 +84,17 @@ def test_hyper_gradient_is_finite_where_points_coincide(kernel: Kernel) -> None:
     assert np.isfinite(pull(np.ones((14, 14)))).all()
 
 
+def test_gradients_survive_points_that_nearly_coincide(kernel: Kernel) -> None:
+    """Points 1e-9 apart: analytic against differences, for rough kernels too, whose slope is unbounded there."""
+    near = np.vstack([X, X + np.array([0.0, 1e-9, 0.0])])
+    W = RNG.normal(size=(14, 14))
+    W += W.T
+    start = kernel.hyperparameters
+    numeric = difference(lambda logs: np.vdot(W, kernel.with_hyperparameters(logs)(near)), start, 1e-5)
+    np.testing.assert_allclose(kernel.hyper_vjp(near)[1](W), numeric, rtol=2e-4, atol=2e-6)
+    np.testing.assert_allclose(kernel.hyper_vjp(near, near.copy())[1](W), numeric, rtol=2e-4, atol=2e-6)
+
+
 def test_modulus_is_the_distance_of_kernel_sections(kernel: Kernel) -> None:
     direct = np.sqrt(2 * (kernel.variance - kernel(X, Z)))
     np.testing.assert_allclose(kernel.modulus(X[:, None] - Z[None]), direct, rtol=1e-12)
@@ -136,6 +147,10 @@ def test_piecewise_polynomial_matrices_are_positive_semidefinite(
         (lambda: Matern(0.0), ["nu", "> 0", "0.0"]),
         (lambda: Matern(-1.5), ["nu", "> 0", "-1.5"]),
         (lambda: Matern(float("nan")), ["nu", "finite"]),
+        (lambda: Matern(1e5), ["nu", "at most 10000", "SquaredExponential"]),
+        (lambda: Matern(2.5, 1e-310), ["lengthscales", "positive"]),
+        (lambda: Matern(2.5, amplitude=1e200), ["amplitude", "<= 1e+150"]),
+        (lambda: Matern(2.5)([["1.0"]]), ["X", "numbers"]),
         (lambda: Matern("5/2"), ["nu", "number", "5/2"]),  # type: ignore[arg-type]
         (lambda: Matern(2.5, 0.0), ["lengthscales", "positive", "0.0"]),
         (lambda: Matern(2.5, [0.3, -0.1]), ["lengthscales", "positive", "-0.1"]),

@@ -72,6 +72,10 @@ def test_general_matern_equals_the_closed_forms(nu: float) -> None:
 def test_matern_tends_to_the_squared_exponential() -> None:
     h = np.linspace(0, 3, 20)
     np.testing.assert_allclose(Matern(2000.0).profile(h), SquaredExponential().profile(h), atol=1e-3)
+    np.testing.assert_allclose(Matern(1e4).profile(h), SquaredExponential().profile(h), atol=1e-4)
+    assert Matern(1e4).profile(np.logspace(-9, 0, 100)).max() <= 1.0
+    assert np.isfinite(Matern(0.005).modulus(np.array([[1e-200], [1e-120], [1e-16]]))).all()
+    assert Matern(1.2).modulus([[np.inf]]) == pytest.approx(np.sqrt(2))
     assert Matern(2000.0).profile(np.array([0.0, 1e-12]))[1] == pytest.approx(1.0, abs=1e-12)
 
 
@@ -139,6 +143,15 @@ def test_what_does_not_exist_is_refused_by_name(ask: object, words: list[str]) -
         ask()  # type: ignore[operator]
     for word in words:
         assert word in str(caught.value)
+
+
+def test_a_single_offset_gives_a_single_number(stationary: Stationary) -> None:
+    offset = np.array([0.1, 0.2, 0.3])
+    assert stationary.modulus(offset).shape == ()
+    assert stationary.modulus(np.tile(offset, (2, 4, 1))).shape == (2, 4)
+    for degree in range(3 if stationary.max_degree is None else min(stationary.max_degree, 2) + 1):
+        assert stationary.taylor_remainder(offset, degree).shape == ()
+        assert stationary.taylor_remainder(np.zeros(3), degree) == 0.0
 
 
 @pytest.mark.parametrize("degree", [-1, 1.0, True, "1"])

@@ -107,9 +107,10 @@ def test_simple_band_is_sharp_enough_to_notice_mutations(mutation: str, caught: 
     assert (failures > most_failures(runs)) == caught, failures
     if mutation == "none":
         assert failures > 0.02 * runs, "a bound that never fails here would be far too wide"
-        band = SimpleBand(Assumptions(SquaredExponential(5.0), B, 1.0), DELTA, regulariser=lam)
-        band.add(np.full((40, 1), 0.5), f[0] + np.diff(walk[0, :40], prepend=0.0))
-        assert band.beta == pytest.approx(beta[39], rel=1e-9)
+        for run, count in ((0, 40), (1, 400), (2, 2000)):  # the class computes what was tested here
+            band = SimpleBand(Assumptions(SquaredExponential(5.0), B, 1.0), DELTA, regulariser=lam)
+            band.add(np.full((count, 1), 0.5), f[run] + np.diff(walk[run, :count], prepend=0.0))
+            assert band.beta == pytest.approx(beta[count - 1], rel=1e-9)
 
 
 @pytest.mark.parametrize(("mutation", "caught"), [("none", False), ("no log 1/delta", True), ("half the width", True)])
@@ -125,7 +126,7 @@ def test_adaptive_band_is_sharp_enough_to_notice_mutations(mutation: str, caught
     def quadratic(a: float) -> Array:  # y^T (K + a I)^-1 y with K the matrix of ones
         return np.asarray((squares.cumsum(1) - total**2 / (counts + a)) / a)
 
-    log_term = 0.0 if mutation == "no log 1/delta" else 2 * np.log(1 / DELTA)
+    log_term = 0.0 if mutation == "no log 1/delta" else 2 * np.log(1 / (0.9 * DELTA))
     factor = 0.5 if mutation == "half the width" else 1.0
     R2 = log_term + np.log1p(counts / lam) + lam * quadratic(lam)
     lower, upper = np.full(walk.shape, -B), np.full(walk.shape, B)
@@ -137,9 +138,10 @@ def test_adaptive_band_is_sharp_enough_to_notice_mutations(mutation: str, caught
     failures = int(((f[:, None] > upper) | (f[:, None] < lower)).any(1).sum())
     assert (failures > most_failures(runs)) == caught, failures
     if mutation == "none":
-        band = AdaptiveBand(Assumptions(SquaredExponential(5.0), B, 1.0), DELTA)
-        band.add(np.full((40, 1), 0.5), f[0] + np.diff(walk[0, :40], prepend=0.0))
-        np.testing.assert_allclose(band.interval([[0.5]]).upper, upper[0, 39], rtol=1e-6)
+        for run, count in ((0, 40), (1, 200), (2, 400)):  # the class computes what was tested here
+            band = AdaptiveBand(Assumptions(SquaredExponential(5.0), B, 1.0), DELTA)
+            band.add(np.full((count, 1), 0.5), f[run] + np.diff(walk[run, :count], prepend=0.0))
+            np.testing.assert_allclose(band.interval([[0.5]]).upper, upper[run, count - 1], rtol=1e-6)
 
 
 def test_chowdhury_gopalan_holds_as_published_and_fails_with_the_customary_regulariser() -> None:
@@ -166,7 +168,7 @@ def test_cell_average_bound_covers_and_its_mutations_do_not(mutation: str, caugh
     """All times at once: the mean of the noise stays below b(F), in 2,000 walks of 2,000 steps."""
     runs, n = 2000, 2000
     _, walk = one_arm(runs, n)
-    delta = 1.0 if mutation == "no log 1/delta" else DELTA
+    delta = 1 - 1e-12 if mutation == "no log 1/delta" else DELTA
     b = np.array([average_half_width(count, 1.0, delta) for count in range(1, n + 1)])
     b *= 0.5 if mutation == "half of b" else 1.0
     failures = int((np.abs(walk) / np.arange(1, n + 1) > b).any(1).sum())
@@ -197,16 +199,6 @@ def test_cell_average_bounds_the_maximum_over_the_cell(noise: float) -> None:
             failed |= top > bound.upper + 1e-9 or bottom < bound.lower - 1e-9
         failures += failed
     assert failures <= most_failures(runs)
-
-
-def test_the_printed_average_bound_fails() -> None:
-    """The appendix's b = sigma sqrt(2 log(1/delta)/n) around the cell's average, f(x) = x, points where they like."""
-    rng = np.random.default_rng(0)
-    runs, n, delta = 1000, 50, 0.05
-    x = rng.beta(1.0, 3.0, (runs, n))  # any adaptive design; Algorithm 1's own draws are uniform only at the root
-    y = x + 0.1 * rng.normal(size=(runs, n))
-    b = 0.1 * np.sqrt(2 * np.log(1 / delta) / n)
-    assert (np.abs(y.mean(1) - 0.5) > b).mean() > 0.8
 
 
 # --- local polynomials

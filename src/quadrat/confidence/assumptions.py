@@ -60,8 +60,12 @@ class Assumptions:
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, Kernel):
             raise InvalidInput(f"kernel: expected a kernel such as Matern(2.5, 0.3), got {self.kernel!r}")
-        object.__setattr__(self, "norm_bound", as_number(self.norm_bound, name="norm_bound", above=0.0))
-        object.__setattr__(self, "noise", as_number(self.noise, name="noise", above=0.0))
+        if self.holder is not None and not isinstance(self.holder, UserHolder):
+            raise InvalidInput(f"holder: expected UserHolder(constant, exponent) or None, got {self.holder!r}")
+        object.__setattr__(
+            self, "norm_bound", as_number(self.norm_bound, name="norm_bound", at_least=1e-100, at_most=1e100)
+        )
+        object.__setattr__(self, "noise", as_number(self.noise, name="noise", at_least=1e-100, at_most=1e100))
 
     @property
     def ceiling(self) -> float:

@@ -19,6 +19,7 @@ import numpy as np
 
 from quadrat.arrays import ArrayLike, as_points, as_vector
 from quadrat.confidence.assumptions import Assumptions
+from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.partition import Cell
 
@@ -50,7 +51,8 @@ class CellAverage:
 
 def average_half_width(count: int, noise: float, delta: float) -> float:
     """Return b(F) for N_F = `count` observations; infinite for none."""
-    if count < 0:
+    as_probability(delta)
+    if not isinstance(count, int | np.integer) or count < 0:
         raise InvalidInput(f"count: expected a number of observations >= 0, got {count!r}")
     if count == 0:
         return float("inf")

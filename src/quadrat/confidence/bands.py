@@ -17,6 +17,7 @@ import numpy as np
 
 from quadrat.arrays import Array, ArrayLike, as_number
 from quadrat.confidence.assumptions import Assumptions
+from quadrat.confidence.budget import as_probability
 from quadrat.confidence.interval import Interval
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
@@ -68,25 +69,30 @@ class SimpleBand:
     delta
         Probability with which the band may fail, in (0, 1).
     regulariser
-        lambda > 0, fixed before the data; the customary sigma^2 by default. (16 sigma^2/B^2 is usually narrower.)
+        lambda > 0, fixed before the data; by default the customary sigma^2, at least 1e-8 s^2. (16 sigma^2/B^2 is
+        usually narrower.)
     """
 
     def __init__(self, assumptions: Assumptions, delta: float, *, regulariser: float | None = None) -> None:
         self.assumptions = assumptions
-        self.delta = _probability(delta)
-        value = assumptions.noise**2 if regulariser is None else regulariser
-        self.regulariser = as_number(value, name="regulariser", above=0.0)
+        self.delta = as_probability(delta)
+        least = 1e-8 * assumptions.kernel.variance  # below it the factor would be made of rounding
+        value = max(assumptions.noise**2, least) if regulariser is None else regulariser
+        self.regulariser = as_number(value, name="regulariser", at_least=1e-12 * assumptions.kernel.variance)
         self._gp = GaussianProcess(assumptions.kernel, noise_variance=self.regulariser, jitter=False)
 
     def add(self, X: ArrayLike, y: ArrayLike) -> None:
+        """Observe y, shape (k,), at the rows of X, shape (k, D)."""
         self._gp.add(X, y)
 
     @property
     def x(self) -> Array:
+        """Distinct observed points, shape (n, D)."""
         return self._gp.x
 
     @property
     def rejection(self) -> str | None:
+        """None: the width of this band does not depend on y, so nothing can contradict it."""
         return None
 
     @property
@@ -97,6 +103,7 @@ class SimpleBand:
         return float(np.sqrt(self.assumptions.norm_bound**2 + sigma2 / self.regulariser * gained))
 
     def interval(self, X: ArrayLike) -> Interval:
+        """Return bounds on f at the rows of X, shape (m, D)."""
         prediction = self._gp.predict(X)
         reach = self.beta * prediction.deviation
         return _clipped(prediction.mean - reach, prediction.mean + reach, self.assumptions)
@@ -114,9 +121,11 @@ class AdaptiveBand:
         |f(x) - mu_a(x)| <= (sigma_a(x) / sqrt a) sqrt(R^2 + a B^2 - a y^T (K + a I)^-1 y).
 
     a runs over lambda * LADDER; the result is clipped to +- B s. A radicand below 0, or a lower bound above an
-    upper one, has probability at most delta under the assumptions: it rejects them, and `rejection` says so. What it
-    detects is a norm bound too small for the kernel; residuals that no function of the kernel explains pass for
-    noise, so a sigma stated too small goes unnoticed here.
+    upper one, has probability at most delta under the assumptions: it rejects them, and `rejection` says so. That
+    detects a norm bound too small for what the kernel sees. What no function of the ball explains would pass for
+    noise; so a tenth of delta goes to a bound on the noise itself: E exp(eta^2 / 4 sigma^2) <= sqrt 2 for
+    sigma-sub-Gaussian eta, hence by Ville's inequality ||y - f||^2 <= sigma^2 (4 log(10/delta) + 2 N log 2) at all
+    times, while no f of the ball has less than max_a (a y^T (K + a I)^-1 y - a B^2). `band_delta` = .9 delta is left.
 
     Cost: six factors instead of one, each grown in O(n^2); a point costs six triangular solves and one column of
     the kernel matrix. (One eigendecomposition would serve all a and make points cheaper, but costs 9 n^3 whenever
@@ -132,7 +141,8 @@ class AdaptiveBand:
 
     def __init__(self, assumptions: Assumptions, delta: float) -> None:
         self.assumptions = assumptions
-        self.delta = _probability(delta)
+        self.delta = as_probability(delta)
+        self.band_delta = 0.9 * self.delta
         self.regulariser = default_regulariser(assumptions)
         self._posteriors = [
             GaussianProcess(assumptions.kernel, noise_variance=multiple * self.regulariser, jitter=False)
@@ -140,12 +150,19 @@ class AdaptiveBand:
         ]
         self._base = self._posteriors[LADDER.index(1.0)]
         self._rejection: str | None = None
-        self._hallucinating = False
+        self._hallucinated = 0
         self._reach: Array = np.full(len(LADDER), assumptions.norm_bound)
 
     def add(self, X: ArrayLike, y: ArrayLike) -> None:
-        for posterior in self._posteriors:
-            posterior.add(X, y)
+        """Observe y, shape (k,), at the rows of X, shape (k, D): in all six posteriors, or in none."""
+        saved = [posterior.save() for posterior in self._posteriors]
+        try:
+            for posterior in self._posteriors:
+                posterior.add(X, y)
+        except BaseException:
+            for posterior, state in zip(self._posteriors, saved, strict=True):
+                posterior.restore(state)
+            raise
         self._update()
 
     def _update(self) -> None:
@@ -153,7 +170,7 @@ class AdaptiveBand:
         given = self.assumptions
         quadratic = np.array([posterior.quadratic_form for posterior in self._posteriors])
         a = np.array(LADDER) * self.regulariser
-        noise = given.noise**2 * (2 * np.log(1 / self.delta) + self._base.logdet)
+        noise = given.noise**2 * (2 * np.log(1 / self.band_delta) + self._base.logdet)
         fit = self.regulariser * self._base.quadratic_form
         squares = (noise + fit) / a + given.norm_bound**2 - quadratic
         scale = (noise + fit) / a + given.norm_bound**2 + quadratic
@@ -163,15 +180,23 @@ class AdaptiveBand:
                 f"no function of norm at most {given.norm_bound:g} comes close enough to the observations for noise of"
                 f" {given.noise:g} (regulariser {a[at]:.3g}: {squares[at]:.3g} < 0)"
             )
+        most = given.noise**2 * (4 * np.log(10 / self.delta) + 2 * np.log(2) * self._base.n_observations)
+        least = float((a * quadratic - a * given.norm_bound**2).max())
+        if least > most * (1 + _SLACK):
+            self.reject(
+                f"whatever f is, the residuals have a sum of squares of at least {least:.3g}, more than noise of"
+                f" {given.noise:g} allows ({most:.3g}): the norm bound {given.norm_bound:g} or the noise is too small"
+            )
         self._reach = np.sqrt(np.maximum(squares, 0.0))
 
     def reject(self, why: str) -> None:
-        """Record that the data reject the assumptions; the first reason stays."""
-        if self._rejection is None:
+        """Record that the data reject the assumptions; the first reason stays. Pending points reject nothing."""
+        if self._rejection is None and not self.is_hallucinating:
             self._rejection = f"assumptions rejected by the data at level {self.delta:g}: {why}"
 
     @property
     def x(self) -> Array:
+        """Distinct observed points, shape (n, D)."""
         return self._base.x
 
     @property
@@ -181,6 +206,7 @@ class AdaptiveBand:
 
     @property
     def rejection(self) -> str | None:
+        """Why the data reject the assumptions, or None."""
         return self._rejection
 
     @contextmanager
@@ -189,11 +215,16 @@ class AdaptiveBand:
         with ExitStack() as stack:
             for posterior in self._posteriors:
                 stack.enter_context(posterior.pending(X))
-            self._hallucinating = True
+            self._hallucinated += 1
             try:
                 yield
             finally:
-                self._hallucinating = False
+                self._hallucinated -= 1
+
+    @property
+    def is_hallucinating(self) -> bool:
+        """Whether pending points count as observed just now."""
+        return self._hallucinated > 0
 
     def mean(self, X: ArrayLike) -> Array:
         """Return the posterior mean at lambda, shape (m,): an estimate, usually near the middle of the interval."""
@@ -210,7 +241,7 @@ class AdaptiveBand:
             np.maximum(lower, prediction.mean - half, out=lower)
             np.minimum(upper, prediction.mean + half, out=upper)
         interval = _clipped(lower, upper, self.assumptions)
-        if not self._hallucinating and (interval.lower > interval.upper + _SLACK * self.assumptions.ceiling).any():
+        if (interval.lower > interval.upper + _SLACK * self.assumptions.ceiling).any():
             self.reject(f"no value of f is left at some point (norm at most {self.assumptions.norm_bound:g})")
         return interval
 
@@ -246,28 +277,35 @@ class ChowdhuryGopalanBand:
         information_gain: float | None = None,
         regulariser: float | None = None,
     ) -> None:
-        if assumptions.kernel.variance > 1:
+        if assumptions.kernel.variance > 1 + 1e-12:
             raise InvalidInput(
                 f"kernel: expected K(x, x) <= 1, which this band needs, got {assumptions.kernel.variance:g};"
                 " scale f, or use AdaptiveBand"
             )
         self.assumptions = assumptions
-        self.delta = _probability(delta)
-        self.budget = int(as_number(budget, name="budget", at_least=1))
+        self.delta = as_probability(delta)
+        if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 1:
+            raise InvalidInput(f"budget: expected a number of observations >= 1, got {budget!r}")
+        self.budget = int(budget)
+        if information_gain is not None:
+            information_gain = as_number(information_gain, name="information_gain", at_least=0.0)
         self.information_gain = information_gain
         value = 1 + 2 / self.budget if regulariser is None else regulariser
         self.regulariser = as_number(value, name="regulariser", above=0.0)
         self._gp = GaussianProcess(assumptions.kernel, noise_variance=self.regulariser, jitter=False)
 
     def add(self, X: ArrayLike, y: ArrayLike) -> None:
+        """Observe y, shape (k,), at the rows of X, shape (k, D)."""
         self._gp.add(X, y)
 
     @property
     def x(self) -> Array:
+        """Distinct observed points, shape (n, D)."""
         return self._gp.x
 
     @property
     def rejection(self) -> str | None:
+        """None: the width of this band does not depend on y, so nothing can contradict it."""
         return None
 
     @property
@@ -284,6 +322,7 @@ class ChowdhuryGopalanBand:
         return given.norm_bound + given.noise * float(np.sqrt(2 * (gamma + 1 + np.log(1 / self.delta))))
 
     def interval(self, X: ArrayLike) -> Interval:
+        """Return bounds on f at the rows of X, shape (m, D)."""
         prediction = self._gp.predict(X)
         reach = self.beta * prediction.deviation
         return Interval(prediction.mean - reach, prediction.mean + reach)
@@ -292,10 +331,3 @@ class ChowdhuryGopalanBand:
 def _clipped(lower: Array, upper: Array, assumptions: Assumptions) -> Interval:
     """|f| <= B s everywhere."""
     return Interval(np.maximum(lower, -assumptions.ceiling), np.minimum(upper, assumptions.ceiling))
-
-
-def _probability(delta: float) -> float:
-    value = as_number(delta, name="delta", above=0.0)
-    if value >= 1:
-        raise InvalidInput(f"delta: expected a probability in (0, 1), got {delta!r}")
-    return value

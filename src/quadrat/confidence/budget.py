@@ -15,10 +15,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import pi
 
+import numpy as np
+
 from quadrat.arrays import as_number
 from quadrat.errors import InvalidInput
 
-__all__ = ["DeltaBudget"]
+__all__ = ["DeltaBudget", "as_probability"]
+
+_DEEPEST = 900  # beyond it a share is no longer a normal floating-point number
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,9 @@ class DeltaBudget:
     degrees: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        value = as_number(self.delta, name="delta", above=0.0, at_most=1.0)
-        if value == 1.0:
-            raise InvalidInput("delta: expected a probability in (0, 1), got 1.0")
+        as_probability(self.delta)
+        if not isinstance(self.degrees, tuple):
+            raise InvalidInput(f"degrees: expected a tuple of degrees, got {self.degrees!r}")
         if len(set(self.degrees)) != len(self.degrees) or any(degree < 0 for degree in self.degrees):
             raise InvalidInput(f"degrees: expected distinct degrees >= 0, got {self.degrees!r}")
 
@@ -67,6 +71,14 @@ class DeltaBudget:
 
 def cell_share(depth: int) -> float:
     """6 / (pi^2 (J+1)^2) 2^-J for a cell that J = `depth` halvings made."""
-    if depth < 0:
-        raise InvalidInput(f"depth: expected a number of halvings >= 0, got {depth!r}")
-    return 6 / (pi**2 * (depth + 1) ** 2) * 2.0**-depth
+    if not isinstance(depth, int | np.integer) or not 0 <= depth <= _DEEPEST:
+        raise InvalidInput(f"depth: expected a number of halvings from 0 to {_DEEPEST}, got {depth!r}")
+    return 6 / (pi**2 * (depth + 1) ** 2) * 2.0 ** -int(depth)
+
+
+def as_probability(delta: float) -> float:
+    """Return an error probability in (0, 1)."""
+    value = as_number(delta, name="delta", above=0.0)
+    if value >= 1:
+        raise InvalidInput(f"delta: expected a probability in (0, 1), got {delta!r}")
+    return value

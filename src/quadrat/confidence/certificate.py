@@ -57,10 +57,13 @@ def certify(band: Band, *, dimension: int, max_cells: int = 4096, tolerance: flo
     max_cells, tolerance
         Effort of the branch and bound for max f (see `certified_maximum`); they change width, not validity.
     """
+    if isinstance(band, AdaptiveBand) and band.is_hallucinating:
+        raise InvalidInput("band: expected no pending points, got some; certify outside the `pending` block")
     top = certified_maximum(band, dimension=dimension, max_cells=max_cells, tolerance=tolerance)
-    candidates = np.vstack([top.centres, band.x.reshape(-1, dimension)])
-    observed = band.interval(band.x) if len(band.x) else None
-    lowers = top.lowers if observed is None else np.concatenate([top.lowers, observed.lower])
+    seen = band.x.reshape(-1, dimension)
+    seen = seen[((seen >= 0) & (seen <= 1)).all(1)]  # f may be observed outside the cube, but is not maximised there
+    candidates = np.vstack([top.centres, seen])
+    lowers = np.concatenate([top.lowers, band.interval(seen).lower]) if len(seen) else top.lowers
     best = int(np.argmax(lowers))
     at = band.interval(candidates[best : best + 1])
     value = remaining_regret(top.value, float(at.lower[0]), band.assumptions.ceiling)
@@ -84,9 +87,9 @@ class CertificateCurve:
 
     @property
     def smallest_unrejected(self) -> float | None:
-        """The smallest B on the curve that the data do not reject: not an estimate of B, a floor under it."""
-        kept = [float(bound) for bound, out in zip(self.norm_bounds, self.rejected, strict=True) if not out]
-        return min(kept, default=None)
+        """The smallest B on the curve above all that the data reject: not an estimate of B, a floor under it."""
+        floor = max((float(b) for b, out in zip(self.norm_bounds, self.rejected, strict=True) if out), default=0.0)
+        return min((float(b) for b in self.norm_bounds if b > floor), default=None)
 
     def __str__(self) -> str:
         rows = ["norm bound B   certificate"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat.arrays import Array, as_number
 from quadrat.confidence.bands import Band
 from quadrat.errors import InvalidInput
 from quadrat.partition import PartitionTree
@@ -47,8 +47,9 @@ def certified_maximum(
     tolerance
         How far above the best upper bound at a centre the result may stay, in units of B s.
     """
-    if max_cells < 1:
+    if isinstance(max_cells, bool) or not isinstance(max_cells, int | np.integer) or max_cells < 1:
         raise InvalidInput(f"max_cells: expected at least 1, got {max_cells!r}")
+    tolerance = as_number(tolerance, name="tolerance", at_least=0.0)
     given = band.assumptions
     tree = PartitionTree(dimension, axis_rule=given.axis_rule(), max_cells=max(max_cells, 2))
     root = band.interval(tree.cell(0).centre[None])
@@ -60,7 +61,9 @@ def certified_maximum(
     while True:
         order = sorted(bound, key=lambda node: -bound[node])
         best = max(centre_upper[node] for node in bound)
-        split = [node for node in order[:_BATCH] if bound[node] > best + slack and tree.depth(node) < 50 * dimension]
+        split = [
+            node for node in order[:_BATCH] if bound[node] > best + slack and tree.depth(node) < 50
+        ]  # sides stay above 2^-50
         split = split[: max(max_cells - tree.n_leaves, 0)]
         if not split:
             break

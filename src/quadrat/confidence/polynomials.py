@@ -19,8 +19,10 @@ from scipy.linalg import cho_factor, cho_solve
 
 from quadrat.arrays import Array, ArrayLike, as_points, as_vector
 from quadrat.confidence.assumptions import Assumptions
+from quadrat.confidence.budget import as_probability
 from quadrat.confidence.legendre import LegendreBasis
 from quadrat.errors import InvalidInput
+from quadrat.gp import Observations
 from quadrat.partition import Cell
 
 __all__ = ["LocalPolynomial"]
@@ -32,7 +34,7 @@ class LocalPolynomial:
     When Algorithm 2 refines a cell by a polynomial (flag 2), the children may hold no data: LocalPoly(F, D, x_F) can
     only mean the parent's data and estimator, at the child's centre. A child's bound is `upper(child)`.
 
-    Cost: O(N^2 p) once for N observations and p = C(D + k, k) polynomials; O(N (D + p)) a point.
+    Cost, for N distinct points and p = C(D + k, k) polynomials: O(N p^2) once, O(N (N + p)) a point.
 
     Parameters
     ----------
@@ -51,23 +53,19 @@ class LocalPolynomial:
     def __init__(
         self, cell: Cell, X: ArrayLike, y: ArrayLike, *, degree: int, assumptions: Assumptions, delta: float
     ) -> None:
-        if not 0 < delta < 1:
-            raise InvalidInput(f"delta: expected a probability in (0, 1), got {delta!r}")
         self.cell = cell
         self.assumptions = assumptions
-        self.delta = delta
+        self.delta = as_probability(delta)
         self.basis = LegendreBasis(cell, degree)
-        self.x = as_points(X, dimension=cell.dimension, name="X")
-        values = as_vector(y, length=len(self.x), name="y")
-        if len(self.x) and not cell.contains(self.x).all():
+        points = as_points(X, dimension=cell.dimension, name="X")
+        values = as_vector(y, length=len(points), name="y")
+        if len(points) and not cell.contains(points).all():
             raise InvalidInput(f"X: expected points inside the cell {cell}, got some outside")
+        # Replicates share their weight, so only their number and mean matter; merged, sums stay short and exact.
+        merged = Observations.merge(points, values)
+        self.x, self._y, self._count = merged.x, merged.y, merged.count
         self._phi = self.basis(self.x)
-        self._V = cho_factor(self._phi.T @ self._phi + np.eye(len(self.basis)))
-        self._coefficients = np.asarray(cho_solve(self._V, self._phi.T @ values))
-        # w^T K_F w = phi^T V^-1 (Phi^T K Phi) V^-1 phi: the middle is small and computed once
-        self._middle = np.zeros((len(self.basis), len(self.basis)))
-        if len(self.x):
-            self._middle = self._phi.T @ (assumptions.kernel(self.x) @ self._phi)
+        self._V = cho_factor(self._phi.T @ (self._count[:, None] * self._phi) + np.eye(len(self.basis)))
         logdet = 2 * float(np.log(np.diagonal(self._V[0])).sum())
         self._noise = assumptions.noise * float(np.sqrt(2 * np.log(1 / delta) + logdet))
 
@@ -76,9 +74,14 @@ class LocalPolynomial:
         """k."""
         return self.basis.degree
 
+    def weights(self, X: ArrayLike) -> Array:
+        """Return what each distinct observed point counts in the estimate at the rows of X, shape (m, N)."""
+        solved = np.asarray(cho_solve(self._V, self.basis(X).T))
+        return ((self._count[:, None] * self._phi) @ solved).T
+
     def estimate(self, X: ArrayLike) -> Array:
         """Return the fitted polynomial at the rows of X, shape (m,)."""
-        return self.basis(X) @ self._coefficients
+        return self.weights(X) @ self._y
 
     def error(self, X: ArrayLike) -> Array:
         """Return err(x) = bias + noise at the rows of X, shape (m,): |f - estimate| <= err."""
@@ -87,17 +90,15 @@ class LocalPolynomial:
     def bias(self, X: ArrayLike) -> Array:
         """Return the largest |f(x) - sum_i w_i f(x_i)| over the ball, shape (m,)."""
         points = as_points(X, dimension=self.cell.dimension, name="X")
-        solved = np.asarray(cho_solve(self._V, self.basis(points).T)).T  # rows V^-1 phi(x)
-        variance = self.assumptions.kernel.variance
-        square, size = np.full(len(points), variance), np.full(len(points), variance)
+        kernel = self.assumptions.kernel
+        w = self.weights(points)
+        square = np.full(len(points), kernel.variance)
         if len(self.x):
-            cross = 2 * np.einsum("ip,ip->i", self.assumptions.kernel(points, self.x) @ self._phi, solved)
-            own = np.einsum("ip,pq,iq->i", solved, self._middle, solved)
-            square += own - cross
-            size += own + np.abs(cross)
-        # A difference of larger terms: what rounding may have taken away is given back.
-        rounding = 64 * np.finfo(np.float64).eps * size
-        return np.asarray(self.assumptions.norm_bound * np.sqrt(np.maximum(square, 0.0) + rounding))
+            square += np.einsum("ij,ij->i", w @ kernel(self.x) - 2 * kernel(points, self.x), w)
+        # A difference of terms as large as s^2 (1 + ||w||_1)^2: what rounding may have taken away is given back.
+        rounding = 8 * np.finfo(np.float64).eps * (8 + len(self.x))
+        size = kernel.variance * (1 + np.abs(w).sum(1)) ** 2
+        return np.asarray(self.assumptions.norm_bound * np.sqrt(np.maximum(square, 0.0) + rounding * size))
 
     def noise_error(self, X: ArrayLike) -> Array:
         """Return sigma sqrt(phi^T V^-1 phi) sqrt(2 log(1/delta) + log det V), shape (m,)."""

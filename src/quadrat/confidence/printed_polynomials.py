@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from quadrat.arrays import Array, ArrayLike, as_points, as_vector
+from quadrat.confidence.budget import as_probability
 from quadrat.confidence.legendre import LegendreBasis
 from quadrat.errors import InvalidInput
 from quadrat.partition import Cell
@@ -62,7 +63,7 @@ def max_err(
     """
     points = as_points(X, dimension=cell.dimension, name="X")
     dimension = cell.dimension
-    tail = noise * np.sqrt(2 * np.log(2 / delta))
+    tail = noise * np.sqrt(2 * np.log(2 / as_probability(delta)))
     approximation = constant * (np.sqrt(dimension) * cell.longest_side) ** smoothness
     if not len(points):
         return float("inf")

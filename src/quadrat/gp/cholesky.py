@@ -32,21 +32,25 @@ class JitterPolicy:
 
     A pivot below `relative` times its diagonal entry is lifted to that floor, which is the same as observing that
     point with a little more noise. It is recorded for each observation and logged. With `relative` = 0 (certified
-    use) nothing is ever added, and a pivot that is not positive raises `NumericalFailure`.
+    use) nothing is ever added, and a pivot that is not above its own rounding error raises `NumericalFailure`.
     """
 
     relative: float = 1e-10
 
-    def shortfall(self, pivot: float, diagonal: float) -> float:
-        """Return what has to be added to a pivot, usually 0."""
+    def shortfall(self, pivot: float, diagonal: float, size: int) -> float:
+        """Return what has to be added to the pivot of row `size`, usually 0."""
         if self.relative == 0.0:
-            if not pivot > 0.0:
+            if not pivot > self.lost(size) * diagonal:
                 raise NumericalFailure(
                     f"the covariance matrix is singular to working precision (pivot {pivot:.3g} of {diagonal:.3g}) and"
                     " jitter is switched off: expected a positive noise variance, or no repeated points"
                 )
             return 0.0
         return max(self.relative * diagonal - pivot, 0.0)
+
+    def lost(self, size: int) -> float:
+        """Relative size below which a pivot of a matrix of this size is nothing but rounding, or the policy's floor."""
+        return self.relative or 4 * np.finfo(np.float64).eps * max(size, 8)
 
 
 class GrowingCholesky:
@@ -161,13 +165,13 @@ class GrowingCholesky:
         corner = block - above.T @ above if n else block.copy()
         if k == 1:
             diagonal, pivot = float(block[0, 0]), float(corner[0, 0])
-            extra = self.policy.shortfall(pivot, diagonal)
+            extra = self.policy.shortfall(pivot, diagonal, n)
             if extra > 0.0:
                 self._report(n, extra, diagonal)
             corner[0, 0] = np.sqrt(pivot + extra)
         else:
             corner, info = lapack.dpotrf(corner, lower=0, clean=1)
-            floors = self.policy.relative * np.diagonal(block)
+            floors = self.policy.lost(n + k) * np.diagonal(block)
             if info != 0 or (np.diagonal(corner) ** 2 < floors).any():
                 # Some pivot in the block is lost: halve it until the pivot stands alone and the policy can act.
                 half = k // 2

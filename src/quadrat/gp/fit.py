@@ -69,7 +69,8 @@ class LogPosterior:
     data
         Merged observations.
     noise_variance
-        None to learn it (the last parameter), or the known variance of unmerged observations.
+        None to learn it (the last parameter), or the known variance of unmerged observations. Where every observation
+        came with a variance of its own there is nothing to learn.
     mean
         None to profile a constant mean out, or its known value.
     priors, standardise
@@ -91,6 +92,10 @@ class LogPosterior:
         kernel.check_dimension(data.x.shape[1])
         if noise_variance is not None:
             noise_variance = as_number(noise_variance, name="noise_variance", at_least=0.0)
+            if noise_variance == 0.0 and (data.count > 1).any():
+                raise InvalidInput("noise_variance: expected > 0 for replicated measurements, got 0.0")
+        elif not (data.count > 0).any():
+            noise_variance = 0.0  # every variance is known: there is none to learn
         self.shift = float(np.mean(data.y)) if standardise and mean is None else 0.0
         self.scale = _spread(data.y) if standardise else 1.0
         self.kernel = kernel
@@ -111,10 +116,7 @@ class LogPosterior:
 
     def start(self) -> Array:
         """Return the logs that the kernel brings, with a tenth of the variance as noise; shape (p,)."""
-        logs = self.kernel.hyperparameters.copy()
-        for i, name in enumerate(self.kernel.hyperparameter_names):
-            if name.split(".")[-1] == "amplitude":
-                logs[i] -= np.log(self.scale)
+        logs = _rescale(self.kernel, 1 / self.scale).hyperparameters
         return logs if self.fixed_noise is not None else np.append(logs, np.log(0.1))
 
     def split(self, parameters: Array) -> tuple[Kernel, float]:

@@ -126,6 +126,8 @@ def _greedy_variances(kernel: Kernel, points: Array, n: int, lam: float) -> list
 
 
 def _candidates(kernel: Kernel, dimension: int, candidates: ArrayLike | None) -> tuple[Array, float | None]:
+    if dimension < 1:
+        raise InvalidInput(f"dimension: expected at least 1, got {dimension!r}")
     kernel.check_dimension(dimension)
     if candidates is not None:
         points = as_points(candidates, dimension=dimension, name="candidates")
@@ -133,6 +135,8 @@ def _candidates(kernel: Kernel, dimension: int, candidates: ArrayLike | None) ->
             raise InvalidInput("candidates: expected at least one point, got none")
         return points, None
     side = max(int(_MOST_CANDIDATES ** (1 / dimension) + 1e-9), 1)
+    if side == 1:
+        return np.full((1, dimension), 0.5), float(kernel.modulus(np.full(dimension, 0.5)))
     ticks = (np.arange(side) + 0.5) / side
     grid = np.stack(np.meshgrid(*[ticks] * dimension, indexing="ij"), -1).reshape(-1, dimension)
     return grid, float(kernel.modulus(np.full(dimension, 0.5 / side)))

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from quadrat.arrays import Array, ArrayLike, as_number, as_points, as_vector
-from quadrat.errors import InvalidInput, NumericalFailure
+from quadrat.errors import InvalidInput
 from quadrat.gp.cholesky import GrowingCholesky, JitterPolicy
-from quadrat.gp.observations import as_variances
+from quadrat.gp.observations import as_variances, group_rows
 from quadrat.kernels import Kernel
 
 __all__ = ["GaussianProcess", "Prediction"]
@@ -33,6 +33,21 @@ class Prediction:
     deviation: Array  # (m,)
     mean_gradient: Array | None = None  # (m, D)
     deviation_gradient: Array | None = None  # (m, D)
+
+
+@dataclass(frozen=True)
+class _Saved:
+    """The state of a process at one moment; the factor is not in it, because earlier columns never change."""
+
+    x: Array | None
+    y: Array
+    v: Array
+    count: Array
+    z: Array
+    alpha: Array | None
+    exact: dict[int, int]
+    told: int
+    within: tuple[float, float, int]
 
 
 class GaussianProcess:
@@ -76,6 +91,7 @@ class GaussianProcess:
         self._told = 0
         self._within_quadratic = 0.0
         self._within_logdet = 0.0
+        self._densities = 0  # how many densities of replicates around their mean are in the two sums above
         self._pending = 0
 
     # --- what was observed
@@ -141,25 +157,46 @@ class GaussianProcess:
         points = self._as_points(X)
         values = as_vector(y, length=len(points), name="y")
         variances = as_variances(self.noise_variance if noise_variance is None else noise_variance, len(points))
-        saved = (self._x, self._y, self._v, self._count, self._within_quadratic, self._within_logdet)
-        keys: list[bytes] = []
+        saved = self.save()
         try:
-            noisier = self._take_in(points, values, variances, keys)
+            noisier = self._take_in(points, values, variances)
             self._factor_new_rows()
             self._follow_diagonal(noisier)
-        except NumericalFailure:
-            self._x, self._y, self._v, self._count, self._within_quadratic, self._within_logdet = saved
-            self._cholesky.truncate(self._told)
-            for key in keys:
-                del self._rows[key]
+            self._told = len(self._y)
+            known = self._z[:0] if noisier else self._z
+            self._z = self._cholesky.extend_half_solve(known, self._y[len(known) :] - self.prior_mean)
+        except BaseException:  # whatever it was, Ctrl-C included, half an observation must not stay
+            self.restore(saved)
             raise
-        self._told = len(self._y)
-        known = self._z[:0] if noisier else self._z
-        self._z = self._cholesky.extend_half_solve(known, self._y[len(known) :] - self.prior_mean)
         self._alpha = None
 
-    def _take_in(self, points: Array, values: Array, variances: Array, keys: list[bytes]) -> dict[int, float]:
-        """Store and merge; append new keys to `keys`; return old rows that changed, with their variances before."""
+    def save(self) -> _Saved:
+        """Return what `restore` needs to come back here, in O(1): arrays are replaced by `add`, never written to."""
+        return _Saved(
+            self._x,
+            self._y,
+            self._v,
+            self._count,
+            self._z,
+            self._alpha,
+            dict(self._exact),
+            self._told,
+            (self._within_quadratic, self._within_logdet, self._densities),
+        )
+
+    def restore(self, saved: _Saved) -> None:
+        """Forget what was added since `save`; the factor is computed anew if merged replicates have changed it."""
+        merged = not np.array_equal(self._v[: saved.told], saved.v[: saved.told])
+        self._x, self._y, self._v, self._count = saved.x, saved.y, saved.v, saved.count
+        self._z, self._alpha, self._exact, self._told = saved.z, saved.alpha, saved.exact, saved.told
+        self._within_quadratic, self._within_logdet, self._densities = saved.within
+        self._rows = {key: row for key, row in self._rows.items() if row < self._told}
+        self._cholesky.truncate(self._told)
+        if merged:
+            self._refactor()
+
+    def _take_in(self, points: Array, values: Array, variances: Array) -> dict[int, float]:
+        """Store and merge; return old rows that changed, with their variances before."""
         start = self._told
         fresh: list[int] = []
         repeats: list[tuple[int, int]] = []
@@ -168,7 +205,6 @@ class GaussianProcess:
             index = self._rows.setdefault(key, start + len(fresh))
             if index == start + len(fresh):
                 fresh.append(row)
-                keys.append(key)
             else:
                 repeats.append((row, index))
         self._extend(points[fresh], values[fresh], variances[fresh])
@@ -182,10 +218,13 @@ class GaussianProcess:
         for index, variance in before.items():
             change = float(self._v[index]) - variance
             if change and not self._cholesky.change_diagonal(index, change):
-                rebuilt = GrowingCholesky(self._cholesky.policy)
-                rebuilt.append(np.zeros((0, len(self._y))), self._covariance_of_rows(0))
-                self._cholesky = rebuilt
+                self._refactor()
                 return
+
+    def _refactor(self) -> None:
+        rebuilt = GrowingCholesky(self._cholesky.policy)
+        rebuilt.append(np.zeros((0, len(self._y))), self._covariance_of_rows(0))
+        self._cholesky = rebuilt
 
     def _as_points(self, X: ArrayLike) -> Array:
         known = self._x.shape[1] if self._x is not None else self.kernel.dimension
@@ -202,6 +241,10 @@ class GaussianProcess:
     def _merge(self, index: int, value: float, variance: float) -> None:
         """Replace N(y1; f, v1) N(y2; f, v2) by N(y; f, v) N(y1 - y2; 0, v1 + v2)."""
         y, v, count = float(self._y[index]), float(self._v[index]), float(self._count[index])
+        if v + variance > 0.0:
+            self._within_quadratic += (value - y) ** 2 / (v + variance)
+            self._within_logdet += float(np.log(v + variance))
+            self._densities += 1
         if variance == 0.0:  # a noise-free value outweighs noisy ones; several of them are averaged
             exact = self._exact.get(index, int(count) if v == 0.0 else 0)
             self._y[index] = (exact * y + value) / (exact + 1) if exact else value
@@ -213,8 +256,6 @@ class GaussianProcess:
             share = v / (v + variance)
             self._y[index] = y + share * (value - y)
             self._v[index] = share * variance
-            self._within_quadratic += (value - y) ** 2 / (v + variance)
-            self._within_logdet += float(np.log(v + variance))
         self._count[index] = count + 1
 
     def _factor_new_rows(self) -> None:
@@ -239,6 +280,11 @@ class GaussianProcess:
         """
         points = self._as_points(X)
         variances = as_variances(self.noise_variance if noise_variance is None else noise_variance, len(points))
+        first, group = group_rows(points)
+        if len(first) < len(points):  # r repeats with variances v_i are one point with 1 / sum(1 / v_i)
+            with np.errstate(divide="ignore"):
+                variances = 1 / np.bincount(group, 1 / variances)
+            points = points[first]
         saved = (self._x, self._y, self._v, self._count, self._z, self._alpha)
         size = self._cholesky.size
         self._extend(points, np.full(len(points), self.prior_mean), variances)
@@ -316,21 +362,25 @@ class GaussianProcess:
 
     @property
     def logdet(self) -> float:
-        """The log-determinant of I + V^-1/2 K V^-1/2 over all observations, replicates counted.
+        """The log-determinant of I + V^-1/2 K V^-1/2 over all observations told, replicates counted.
 
         It is twice the information gained, and needs positive noise variances.
         """
-        if (self._v <= 0).any():
+        if (self.noise_variances <= 0).any():
             raise InvalidInput("logdet: expected positive noise variances, got an observation without noise")
-        return self._cholesky.logdet() - float(np.log(self._v).sum())
+        return self._told_logdet() - float(np.log(self.noise_variances).sum())
+
+    def _told_logdet(self) -> float:
+        return 2 * float(np.log(self._cholesky.diagonal[: self._told]).sum())
 
     @property
     def quadratic_form(self) -> float:
-        """(y - m)^T (K + V)^-1 (y - m) over all observations, replicates counted."""
+        """(y - m)^T (K + V)^-1 (y - m) over all observations told, replicates counted."""
         return float(self._z @ self._z) + self._within_quadratic
 
     @property
     def log_evidence(self) -> float:
-        """Log density of all observations, replicates counted: the quadratic form, log det(K + V) and n log 2 pi."""
-        total = self._cholesky.logdet() + self._within_logdet
-        return -0.5 * (self.quadratic_form + total + self.n_observations * float(np.log(2 * np.pi)))
+        """Log density of all observations told, replicates counted (noise-free repeats of one point only once)."""
+        logdets = self._told_logdet() + self._within_logdet
+        count = self._told + self._densities
+        return -0.5 * (self.quadratic_form + logdets + count * float(np.log(2 * np.pi)))

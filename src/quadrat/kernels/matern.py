@@ -8,7 +8,7 @@ from math import ceil, exp, factorial, gamma, lgamma, log, pi, sin, sqrt
 import numpy as np
 
 from quadrat.arrays import Array, as_number
-from quadrat.errors import NotAvailable
+from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels.bessel import log_bessel, matern_complement
 from quadrat.kernels.facts import Holder, InformationGainRate
 from quadrat.kernels.stationary import Lengthscales, Stationary
@@ -16,6 +16,7 @@ from quadrat.kernels.stationary import Lengthscales, Stationary
 __all__ = ["Matern"]
 
 _CLOSED = (0.5, 1.5, 2.5)
+_LARGEST = 1e4  # beyond it the Bessel form loses the digits that distinguish it from its limit
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,17 @@ class Matern(Stationary):
     def __post_init__(self) -> None:
         self._check_fields()
         object.__setattr__(self, "nu", as_number(self.nu, name="nu", above=0.0))
+        if self.nu > _LARGEST:
+            raise InvalidInput(f"nu: expected at most {_LARGEST:g}, got {self.nu!r}; use SquaredExponential, its limit")
 
     def profile(self, h: Array) -> Array:
         u = sqrt(2 * self.nu) * h
         if self.nu not in _CLOSED:
-            return self._from_bessel(self.nu, self.nu, u, at_zero=1.0)
+            kappa = self._from_bessel(self.nu, self.nu, u, at_zero=1.0)
+            near = (kappa > 0.9) & (u > 0)
+            if self.nu >= 0.05 and near.any():  # 1 - kappa has digits that kappa, rounded, has not
+                kappa[near] = 1 - matern_complement(self.nu, u[near])
+            return kappa
         kappa = self._polynomial(u)
         kappa *= _exp_minus(u)
         return kappa
@@ -77,8 +84,9 @@ class Matern(Stationary):
             return np.asarray(gammainc(2, u))
         if self.nu == 2.5:  # 1 - (1 + u + u^2/2) e^-u, and the rest of the quadratic term
             return np.asarray(gammainc(3, u) + u**2 / 6 * np.exp(-u))
-        value = 1 - self.profile(h)
-        small = (value < 0.1) & (u > 0)
+        value = 1 - self._from_bessel(self.nu, self.nu, u, at_zero=1.0)
+        # For tiny nu, 1 - kappa ~ h^(2 nu) is never small where h is a difference of numbers.
+        small = (value < 0.1) & (u > 0) & (self.nu >= 0.05)
         if small.any():
             value[small] = matern_complement(self.nu, u[small])
         return value
@@ -123,7 +131,8 @@ class Matern(Stationary):
         """Return c u^power K_order(u) with c = 2^(1-nu) / Gamma(nu), and its limit at u = 0."""
         log_c = (1 - self.nu) * log(2) - lgamma(self.nu)
         result = np.full_like(u, at_zero)
-        positive = u > 0
+        result[np.isinf(u)] = 0.0
+        positive = (u > 0) & np.isfinite(u)
         at = u[positive]
         # everything in one exponent: for large nu the factors overflow and underflow one by one
         result[positive] = np.exp(log_c + power * np.log(at) + log_bessel(order, at))

@@ -44,6 +44,11 @@ class Stationary(Kernel):
     def slope(self, h: Array) -> Array:
         """Return kappa'(h) / h; 0 at h = 0 where that limit is infinite (it is only ever multiplied by 0 there)."""
 
+    @property
+    def has_kink(self) -> bool:
+        """Whether kappa'(h)/h is unbounded at 0; gradients then need differences of points, not of products."""
+        return self.max_degree == 0
+
     def profile_and_slope(self, h: Array) -> tuple[Array, Array]:
         """Return (kappa, kappa'/h); kernels whose two formulas share an exponential compute it once."""
         return self.profile(h), self.slope(h)
@@ -93,12 +98,13 @@ class Stationary(Kernel):
             raise InvalidInput(
                 f"lengthscales: expected a positive number or one for each axis, got {self.lengthscales!r}"
             ) from error
-        if scales.size == 0 or not (scales > 0).all():
-            raise InvalidInput(f"lengthscales: expected positive numbers, got {self.lengthscales!r}")
+        if scales.size == 0 or not ((scales >= 1e-100) & (scales <= 1e100)).all():
+            raise InvalidInput(f"lengthscales: expected positive numbers (1e-100 to 1e100), got {self.lengthscales!r}")
         isotropic = np.ndim(self.lengthscales) == 0
         value = float(scales[0]) if isotropic else tuple(float(scale) for scale in scales)
         object.__setattr__(self, "lengthscales", value)
-        object.__setattr__(self, "amplitude", as_number(self.amplitude, name="amplitude", above=0.0))
+        amplitude = as_number(self.amplitude, name="amplitude", above=0.0, at_most=1e150)
+        object.__setattr__(self, "amplitude", amplitude)
 
     @cached_property
     def _theta(self) -> Array:
@@ -146,7 +152,12 @@ class Stationary(Kernel):
         def pull(weights: Array) -> Array:
             # dK/dx_i = s^2 (kappa'(h)/h) (x_i - z_i) / theta_i^2, summed by matrix products
             terms = weights * slope
-            return np.asarray((terms.sum(1)[:, None] * left - terms @ right) * (self.variance / self._theta**2))
+            if self.has_kink:
+                columns = [(terms * (a[:, None] - b)).sum(1) for a, b in zip(left.T, right.T, strict=True)]
+                sums = np.stack(columns, axis=1)
+            else:
+                sums = terms.sum(1)[:, None] * left - terms @ right
+            return np.asarray(sums * (self.variance / self._theta**2))
 
         return self.variance * kappa, pull
 
@@ -160,7 +171,11 @@ class Stationary(Kernel):
         def pull(weights: Array) -> Array:
             # dK/dlog theta_i = -s^2 (kappa'(h)/h) (x_i - z_i)^2 / theta_i^2, with the square multiplied out
             terms = weights * slope
-            squares = terms.sum(1) @ left**2 + terms.sum(0) @ right**2 - 2 * ((terms @ right) * left).sum(0)
+            if self.has_kink:
+                pairs = zip(left.T, right.T, strict=True)
+                squares = np.array([np.vdot(terms, (a[:, None] - b) ** 2) for a, b in pairs])
+            else:
+                squares = terms.sum(1) @ left**2 + terms.sum(0) @ right**2 - 2 * ((terms @ right) * left).sum(0)
             shapes = [np.vdot(weights, gradient) for gradient in self.shape_gradients(h)]
             return self._log_gradient(squares, np.vdot(weights, kappa), shapes)
 
@@ -172,15 +187,19 @@ class Stationary(Kernel):
 
         h = pdist(X / self._theta)
         kappa, slope = self.profile_and_slope(h)
-        matrix = squareform(kappa) if len(X) > 1 else np.ones((1, 1))
+        matrix = squareform(kappa) if len(X) > 1 else np.ones((len(X), len(X)))
         np.fill_diagonal(matrix, 1.0)
         if self.variance != 1.0:
             matrix *= self.variance
 
         def pull(weights: Array) -> Array:
             pairs = weights.take(_upper_triangle(len(X)))
-            terms = squareform(pairs * slope) if len(X) > 1 else np.zeros((1, 1))
-            squares = 2 * (terms.sum(1) @ X**2) - 2 * ((terms @ X) * X).sum(0)
+            if self.has_kink or len(X) < 2:
+                columns = (pdist(column[:, None], "sqeuclidean") for column in X.T)
+                squares = np.array([2 * np.vdot(pairs * slope, column) for column in columns])
+            else:
+                terms = squareform(pairs * slope)
+                squares = 2 * (terms.sum(1) @ X**2) - 2 * ((terms @ X) * X).sum(0)
             total = 2 * np.vdot(pairs, kappa) + np.trace(weights)
             shapes = [2 * np.vdot(pairs, gradient) for gradient in self.shape_gradients(h)]
             return self._log_gradient(squares, total, shapes)
@@ -220,11 +239,14 @@ class Stationary(Kernel):
         return np.asarray(np.linalg.norm(self._offsets(offsets) / self._theta, axis=-1))
 
     def squared_modulus(self, offsets: ArrayLike) -> Array:
-        return np.asarray(2 * self.variance * self.complement(self.scaled_distance(offsets)))
+        h = self.scaled_distance(offsets)
+        # flat and back: profiles work in place, which single numbers do not allow
+        return np.asarray(2 * self.variance * self.complement(h.reshape(-1)).reshape(h.shape))
 
     def taylor_remainder(self, offsets: ArrayLike, degree: int) -> Array:
         check_degree(self, degree)
-        return np.asarray(self.amplitude * taylor_remainder(self, self.scaled_distance(offsets), degree))
+        h = self.scaled_distance(offsets)
+        return np.asarray(self.amplitude * taylor_remainder(self, h.reshape(-1), degree).reshape(h.shape))
 
 
 @lru_cache(maxsize=8)

@@ -1,0 +1,256 @@
+"""The cells of LP-GP-UCB with their upper bounds: what Algorithm 1 keeps between rounds, in the form that holds.
+
+For a cell E, U_E = min(parent's U at the split, own earlier U_E, Gaussian-process bound, average bound, polynomial
+bounds). Every term holds for all times at once, so minima over time are bounds again: U_E is stored and only falls.
+Only told data enter it.
+
+Stored bounds cost nothing, Gaussian-process bounds cost a posterior: `highest` evaluates those in descending order of
+the stored bound, only while one of them could still win. It finds the same cell as evaluating all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from quadrat.arrays import Array, Ints
+from quadrat.confidence import (
+    AdaptiveBand,
+    Assumptions,
+    DeltaBudget,
+    LocalPolynomial,
+    average_half_width,
+    cell_average,
+)
+from quadrat.partition import MAX_CELLS, PartitionTree
+
+__all__ = ["BOUNDS", "CellBounds", "Condition"]
+
+BOUNDS = ("norm", "parent", "posterior", "average", "polynomial")
+"""Where a stored bound can come from; `CellBounds.source` holds indices into it."""
+
+_BATCH = 8  # cells whose posterior bounds are asked for at a time
+_PARTS = (4, 4, 4)  # halvings that divide a cell into parts, for D = 1, 2, 3: 16 posteriors a cell; none above
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Why a cell is split: the line of Algorithm 1, and whether its polynomial serves the children (flag 2)."""
+
+    line: str
+    polynomial: bool = False
+
+
+class CellBounds:
+    """A partition of the cube, what was observed in it, and an upper bound of f over every cell.
+
+    Parameters
+    ----------
+    assumptions
+        Kernel, B, sigma.
+    dimension
+        D.
+    delta
+        The budget; `degree` >= 1 adds polynomials of that degree to it.
+    degree
+        k.
+    max_cells
+        A cap on the cells; when it is reached, cells are evaluated instead of split.
+    """
+
+    def __init__(
+        self, assumptions: Assumptions, dimension: int, *, delta: float, degree: int, max_cells: int = MAX_CELLS
+    ) -> None:
+        self.assumptions = assumptions
+        self.degree = degree
+        self.budget = DeltaBudget(delta, (degree,) if degree else ())
+        self.band = AdaptiveBand(assumptions, self.budget.band)
+        self.tree = PartitionTree(dimension, axis_rule=assumptions.axis_rule(), max_cells=max_cells)
+        self.max_cells = max_cells
+        self.upper: Array = np.array([assumptions.ceiling])  # by node
+        self.source: Ints = np.zeros(1, dtype=np.intp)
+        self.target: Ints = np.zeros(1, dtype=np.intp)  # depth down to which a node is refined without evaluating
+        self.values: list[float] = []  # by observation
+        self.posteriors = 0  # Gaussian-process bounds evaluated so far
+        self._fresh: Array = np.zeros(1)  # the version of the data that a node's posterior bound was computed from
+        self._version = 1
+        self._half: dict[int, float] = {}
+        self._whole: dict[int, float] = {}
+        self._divided: dict[int, tuple[Array, float]] = {}
+
+    # --- geometry, by depth: all cells of one depth are alike
+
+    def half_variation(self, node: int) -> float:
+        """omega(H): how far f can be from its value at the centre."""
+        depth = self.tree.depth(node)
+        if depth not in self._half:
+            self._half[depth] = self.assumptions.half_variation(self.tree.cell(node))
+        return self._half[depth]
+
+    def variation(self, node: int) -> float:
+        """omega(diam E): how much f can vary over the cell."""
+        depth = self.tree.depth(node)
+        if depth not in self._whole:
+            self._whole[depth] = self.assumptions.cell_variation(self.tree.cell(node))
+        return self._whole[depth]
+
+    def approximation(self, node: int) -> float:
+        """B s rho_k(H), how far f can be from its Taylor polynomial; omega(H) for k = 0."""
+        if self.degree == 0:
+            return self.half_variation(node)
+        given = self.assumptions
+        remainder = given.kernel.taylor_remainder(self.tree.cell(node).half_diagonal, self.degree)
+        return given.norm_bound * float(remainder)
+
+    def centres(self, nodes: Ints) -> Array:
+        """Centres of the nodes, shape (m, D)."""
+        return np.asarray((self.tree.lower[nodes] + self.tree.upper[nodes]) / 2)
+
+    # --- data
+
+    def add(self, x: Array, values: Array) -> None:
+        """Take in what was measured at x, shape (r,), each value an observation of its own."""
+        self.band.add(np.repeat(x[None], len(values), axis=0), values)
+        for value in values:
+            self.tree.add(x)
+            self.values.append(float(value))
+        self._version += 1
+        leaf = self.tree.locate(x)
+        self._lower_to(leaf, self._average(leaf), "average")
+
+    def observed(self, node: int) -> tuple[Array, Array]:
+        """Return the observations in a cell: points (N, D) and values (N,)."""
+        rows = self.tree.observations(node)
+        return np.asarray(self.tree.points[rows]), np.array([self.values[row] for row in rows])
+
+    def _average(self, node: int) -> float:
+        X, y = self.observed(node)
+        share = self.budget.average(self.tree.depth(node))
+        return cell_average(self.tree.cell(node), X, y, self.assumptions, share).upper
+
+    def average_width(self, node: int) -> float:
+        """b(E)."""
+        share = self.budget.average(self.tree.depth(node))
+        return average_half_width(self.tree.count(node), self.assumptions.noise, share)
+
+    # --- bounds
+
+    def _lower_to(self, node: int, bound: float, source: str) -> None:
+        if bound < self.upper[node]:
+            self.upper[node] = bound
+            self.source[node] = BOUNDS.index(source)
+
+    def refresh(self, nodes: Ints) -> None:
+        """Bring the stored bounds of these nodes up to the data: one posterior at each centre."""
+        stale = nodes[self._fresh[nodes] < self._version]
+        if not len(stale):
+            return
+        for node, bound in zip(stale.tolist(), self._posterior_bounds(stale).tolist(), strict=True):
+            self._lower_to(node, bound, "posterior")
+        self._fresh[stale] = self._version
+
+    def _posterior_bounds(self, nodes: Ints) -> Array:
+        """max over the parts of a cell of (upper bound at the part's centre + omega of half the part), shape (m,).
+
+        One part, the cell itself, is the printed u^(1); more are sharper, and affordable in few dimensions.
+        """
+        reach = [self._parts(node)[1] for node in nodes.tolist()]
+        points = np.concatenate([self.parts(node) for node in nodes.tolist()])
+        upper = self.band.interval(points).upper.reshape(len(nodes), -1)
+        self.posteriors += upper.size
+        return np.asarray(upper.max(1) + reach)
+
+    def parts(self, node: int) -> Array:
+        """Centres of the parts of a cell, shape (S, D): where it is bounded, and where it is evaluated."""
+        lower, upper = self.tree.lower[node], self.tree.upper[node]
+        return np.asarray(lower + self._parts(node)[0] * (upper - lower))
+
+    def _parts(self, node: int) -> tuple[Array, float]:
+        """Centres of the parts of a cell, in the cell's own coordinates (S, D), and omega of half a part; by depth."""
+        depth = self.tree.depth(node)
+        if depth not in self._divided:
+            sides = self.tree.cell(node).sides.copy()
+            places = np.full((1, len(sides)), 0.5)
+            width = np.ones(len(sides))
+            rule = self.assumptions.axis_rule()
+            for _ in range(_PARTS[len(sides) - 1] if len(sides) <= len(_PARTS) else 0):
+                axis = rule(sides)
+                sides[axis] /= 2
+                width[axis] /= 2
+                shift = np.zeros(len(sides))
+                shift[axis] = width[axis] / 2
+                places = np.concatenate([places - shift, places + shift])
+            self._divided[depth] = places, float(self.assumptions.variation(sides / 2))
+        return self._divided[depth]
+
+    def highest(self) -> int:
+        """Return the leaf with the largest U_E, of several the one that is oldest, evaluating as little as it can."""
+        leaves = self.tree.leaves()
+        while True:
+            bounds = self.upper[leaves]
+            top = int(leaves[np.argmax(bounds)])
+            if self._fresh[top] == self._version:
+                return top
+            stale = leaves[self._fresh[leaves] < self._version]
+            order = np.argsort(-self.upper[stale], kind="stable")
+            self.refresh(stale[order[:_BATCH]])
+
+    def highest_among_pending(self, pending: Array) -> int:
+        """The same for an index that counts pending points as observed; it is never stored.
+
+        The index is at most the stored bound, so the same descending search applies.
+        """
+        leaves = self.tree.leaves()
+        index = self.upper[leaves].copy()
+        known = np.zeros(len(leaves), dtype=bool)
+        with self.band.pending(pending):
+            while True:
+                top = int(np.argmax(index))
+                if known[top]:
+                    return int(leaves[top])
+                order = np.argsort(-np.where(known, -np.inf, index), kind="stable")[:_BATCH]
+                order = order[~known[order]]
+                index[order] = np.minimum(index[order], self._posterior_bounds(leaves[order]))
+                known[order] = True
+
+    # --- splitting (Algorithm 2)
+
+    def expand(self, node: int, condition: Condition) -> None:
+        """Halve a cell. Children start from their parent's bound; with flag 2, from its polynomial too."""
+        if condition.polynomial:
+            X, y = self.observed(node)
+            share = self.budget.polynomial(self.degree, self.tree.depth(node))
+            model = LocalPolynomial(
+                self.tree.cell(node), X, y, degree=self.degree, assumptions=self.assumptions, delta=share
+            )
+            self.tree.attach(node, model)
+            self.target[node] = self._refined_depth(node, model.largest_error())
+        children = self.tree.split(node)
+        grown = self.tree.n_nodes - len(self.upper)
+        self.upper = np.concatenate([self.upper, np.full(grown, self.upper[node])])
+        self.source = np.concatenate([self.source, np.full(grown, BOUNDS.index("parent"))])
+        self.target = np.concatenate([self.target, np.full(grown, self.target[node])])
+        self._fresh = np.concatenate([self._fresh, np.zeros(grown)])
+        inherited = self.tree.nearest_model(node)
+        for child in children:
+            if self.tree.count(child):
+                self._lower_to(child, self._average(child), "average")
+            if isinstance(inherited, LocalPolynomial):
+                self._lower_to(child, inherited.upper(self.tree.cell(child)), "polynomial")
+
+    def _refined_depth(self, node: int, error: float) -> int:
+        """r tilde (Algorithm 2, line 8): halve until the variation over a cell is below the polynomial's error."""
+        sides = self.tree.cell(node).sides.copy()
+        rule = self.assumptions.axis_rule()
+        depth = self.tree.depth(node)
+        while True:
+            sides[rule(sides)] /= 2
+            depth += 1
+            if float(self.assumptions.variation(sides)) <= error or depth >= self.tree.depth(node) + 4 * len(sides):
+                return depth
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the cap on cells forbids another split."""
+        return self.tree.n_leaves + 1 > self.max_cells

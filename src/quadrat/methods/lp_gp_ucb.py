@@ -1,0 +1,144 @@
+"""LP-GP-UCB: Gaussian-process bounds, cell averages and local polynomials on cells that divide where it pays.
+
+Shekhar and Javidi, Multi-Scale Zero-Order Optimization of Smooth Functions in an RKHS: Algorithms 1 and 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from quadrat.arrays import as_number
+from quadrat.confidence import Assumptions, UserHolder
+from quadrat.errors import InvalidInput
+from quadrat.gp import InformationGain, greedy_gain, set_gain
+from quadrat.kernels import Kernel
+from quadrat.methods.base import Method, MethodFacts, Search
+from quadrat.methods.lp_printed import PrintedSearch
+from quadrat.methods.lp_search import CertifiedSearch
+from quadrat.partition import MAX_CELLS
+from quadrat.randomness import generator
+
+__all__ = ["LP0", "LPGPUCB", "information_gain"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LPGPUCB(Method):
+    """LP-GP-UCB with local polynomials of degree k; the certified form by default.
+
+    Parameters
+    ----------
+    kernel, norm_bound, noise
+        The assumptions, fixed before the data: f has norm at most B in the kernel's RKHS and noise is
+        sigma-sub-Gaussian.
+    budget
+        n, the number of evaluations planned. More are allowed; cells stay larger than 1/n.
+    degree
+        k = 0, 1 or 2; below the kernel's smoothness. k = 0 has the better cumulative regret, k = ceil(nu) - 1 the
+        better simple regret in theory.
+    delta
+        Everything certified holds at once with probability at least 1 - delta.
+    threshold
+        gamma_n / sqrt(n) against which the variation over a cell is compared; from the information gain by default.
+    holder
+        The user's own Hölder bound (L, alpha), used where it is below the kernel's modulus.
+    as_printed
+        Algorithm 1 line by line, with its printed constants: for research, slower and without a certificate.
+    max_cells
+        When this many cells exist, cells are evaluated instead of split.
+    """
+
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        title="LP-GP-UCB: posterior, averages and local polynomials on adaptive cells",
+        paper="Shekhar and Javidi 2020, Algorithms 1 and 2",
+        assumes="kernel, norm bound B and noise sigma, stated before the data",
+        certifies=True,
+    )
+
+    kernel: Kernel
+    norm_bound: float
+    noise: float
+    budget: int
+    degree: int = 1
+    delta: float = 0.05
+    threshold: float | None = None
+    holder: UserHolder | None = None
+    as_printed: bool = False
+    max_cells: int = field(default=MAX_CELLS)
+
+    def __post_init__(self) -> None:
+        assumptions = self.assumptions
+        if not isinstance(self.budget, int | np.integer) or isinstance(self.budget, bool) or self.budget < 1:
+            raise InvalidInput(f"budget: expected a number of evaluations >= 1, got {self.budget!r}")
+        if self.degree not in (0, 1, 2):
+            raise InvalidInput(f"degree: expected 0, 1 or 2, got {self.degree!r}")
+        if self.threshold is not None:
+            as_number(self.threshold, name="threshold", at_least=0.0)
+        dimension = assumptions.kernel.dimension
+        assumptions.kernel.taylor_remainder(np.zeros(1 if dimension is None else dimension), self.degree)
+
+    @property
+    def assumptions(self) -> Assumptions:
+        """Kernel, B, sigma and the user's Hölder bound, checked."""
+        return Assumptions(self.kernel, self.norm_bound, self.noise, self.holder)
+
+    def start(self, dimension: int, seed: int) -> Search:
+        self.kernel.check_dimension(dimension)
+        if self.as_printed:
+            return PrintedSearch(
+                self.assumptions,
+                dimension,
+                seed,
+                budget=self.budget,
+                degree=self.degree,
+                delta=self.delta,
+                threshold=self.threshold,
+                max_cells=self.max_cells,
+            )
+        threshold = self.threshold
+        if threshold is None:
+            gain = information_gain(self.kernel, self.budget, self.noise**2, dimension)
+            threshold = gain.value / float(np.sqrt(self.budget))
+        return CertifiedSearch(
+            self.assumptions,
+            dimension,
+            seed,
+            budget=self.budget,
+            degree=self.degree,
+            delta=self.delta,
+            threshold=threshold,
+            max_cells=self.max_cells,
+        )
+
+    def why_not_certified(self, *, continuous: bool, standard_errors: bool) -> str | None:
+        if self.as_printed:
+            return "the printed constants do not hold (docs/errata.md); leave as_printed out"
+        if not continuous:
+            return "f after rounding is not in the kernel's RKHS: only unstepped, unconditional floats certify"
+        if standard_errors:
+            return "an estimated standard error is no sub-Gaussian constant"
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LP0(LPGPUCB):
+    """LP-GP-UCB with k = 0: averages instead of polynomials; the version of the paper's experiments."""
+
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        title="LP0: LP-GP-UCB with cell averages (k = 0)",
+        paper="Shekhar and Javidi 2020, Algorithms 1 and 2 with k = 0",
+        assumes="kernel, norm bound B and noise sigma, stated before the data",
+        certifies=True,
+    )
+
+    degree: int = 0
+
+
+def information_gain(kernel: Kernel, n: int, noise_variance: float, dimension: int) -> InformationGain:
+    """Return gamma_n for the threshold: a bound up to three dimensions, an estimate over 512 random points above."""
+    if dimension <= 3:
+        return set_gain(kernel, n, noise_variance, dimension=dimension)
+    candidates = generator(0, dimension).random((512, dimension))
+    return greedy_gain(kernel, n, noise_variance, dimension=dimension, candidates=candidates)

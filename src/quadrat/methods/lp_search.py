@@ -1,0 +1,214 @@
+"""LP-GP-UCB at work, in the certified form: Algorithm 1 with the bounds of `quadrat.confidence`.
+
+Where the printed algorithm is changed, and why, is in docs/errata.md; in short: bounds hold for adaptive points and all
+times; cells are halved along the axis where f can vary most instead of into 2^D; the threshold gamma_n / sqrt(n) is
+compared with the variation omega; and the point evaluated is not uniform in the chosen cell but the one with the
+highest upper bound among a few (any point of the cell that is chosen before its noise keeps all bounds).
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from quadrat.arrays import Array
+from quadrat.confidence import Assumptions, Certificate, certified_maximum, remaining_regret
+from quadrat.methods.base import Guess, Proposal, Search, Told
+from quadrat.methods.lp_cells import BOUNDS, CellBounds, Condition
+from quadrat.randomness import generator
+
+__all__ = ["CertifiedSearch", "Round"]
+
+_DRAWS = 15  # uniform points of the chosen cell that compete with its centre in many dimensions
+_CERTIFY_CELLS = 512  # cells of the branch and bound that sharpens a certificate
+
+
+@dataclass(frozen=True)
+class Round:
+    """One pass through the loop of Algorithm 1."""
+
+    trial: int
+    action: str  # "evaluate" or "split"
+    condition: str  # which line split, or why it evaluates
+    depth: int
+    bound: float
+    posteriors: int  # Gaussian-process bounds computed in this round
+
+
+class CertifiedSearch(Search):
+    """The state of one run.
+
+    Parameters
+    ----------
+    assumptions, dimension, seed
+        What is assumed, D, and the seed of the random draws.
+    budget
+        n, the number of evaluations planned; cells are not split below a side of 1/n.
+    degree, delta
+        k and the total error probability.
+    threshold
+        gamma_n / sqrt(n), compared with omega(diam E). It decides speed, not validity.
+    max_cells
+        The cap on cells.
+    """
+
+    def __init__(
+        self,
+        assumptions: Assumptions,
+        dimension: int,
+        seed: int,
+        *,
+        budget: int,
+        degree: int,
+        delta: float,
+        threshold: float,
+        max_cells: int,
+    ) -> None:
+        self.dimension = dimension
+        self.seed = seed
+        self.evaluations_planned = budget
+        self.threshold = threshold
+        self.cells = CellBounds(assumptions, dimension, delta=delta, degree=degree, max_cells=max_cells)
+        self.rounds: list[Round] = []
+        self._lowest_maximum = assumptions.ceiling  # min over time of max_E U_E
+        self._standard_errors = False
+
+    @property
+    def assumptions(self) -> Assumptions:
+        """What everything certified rests on."""
+        return self.cells.assumptions
+
+    # --- Algorithm 1
+
+    def ask(self, number: int, pending: Array) -> Proposal:
+        """Split until the chosen cell is worth an evaluation (lines 2 to 21)."""
+        cells = self.cells
+        while True:
+            before = cells.posteriors
+            top = cells.highest()  # lines 3 to 6
+            self._lowest_maximum = min(self._lowest_maximum, float(cells.upper[top]))
+            chosen = cells.highest_among_pending(pending) if len(pending) else top
+            condition = self._split_condition(chosen)  # lines 9, 12, 15
+            if condition is None or cells.is_full:
+                why = "the cap on cells is reached" if condition is not None else "no condition to split holds"
+                self._record(number, "evaluate", why, chosen, before)
+                return Proposal(
+                    self._point_in(chosen, number, pending),
+                    f"highest upper bound, cell of depth {cells.tree.depth(chosen)}",
+                )
+            self._record(number, "split", condition.line, chosen, before)
+            cells.expand(chosen, condition)  # Algorithm 2
+
+    def _split_condition(self, node: int) -> Condition | None:
+        cells = self.cells
+        cell = cells.tree.cell(node)
+        if cell.longest_side < 1 / self.evaluations_planned:
+            return None
+        if cells.tree.depth(node) < cells.target[node]:  # r tilde is not reached yet (Algorithm 2, line 9)
+            return Condition("refinement of an earlier polynomial split")
+        half = cells.half_variation(node)
+        if cells.variation(node) >= self.threshold:
+            width = float(cells.band.interval(cell.centre[None]).half_width[0])
+            cells.posteriors += 1
+            if width <= half:
+                return Condition("line 9: the posterior is narrower than the variation")
+            if cells.average_width(node) <= half:
+                return Condition("line 12: the average is narrower than the variation")
+        elif cells.average_width(node) <= cells.approximation(node):
+            if cells.degree:
+                return Condition("line 15: the average is narrower than the approximation", polynomial=True)
+            return Condition("line 15: the average is narrower than the variation")
+        return None
+
+    def _point_in(self, node: int, number: int, pending: Array) -> Array:
+        """The point of the cell with the highest upper bound among the centres of its parts.
+
+        Parts are dyadic points: visiting a cell again repeats some of them, which keeps the posterior small. In many
+        dimensions a cell is its only part, and uniform draws join it; so they do when all parts are pending.
+        """
+        cells = self.cells
+        points = cells.parts(node)
+        free = ~(points[:, None] == pending[None]).all(-1).any(1)
+        if len(points) == 1 or not free.any():
+            draws = cells.tree.cell(node).sample(generator(self.seed, number), _DRAWS)
+            points, free = np.vstack([points, draws]), np.append(free, np.ones(_DRAWS, dtype=bool))
+        with cells.band.pending(pending) if len(pending) else nullcontext():
+            upper = cells.band.interval(points).upper
+        cells.posteriors += len(points)
+        return np.asarray(points[int(np.argmax(np.where(free, upper, -np.inf)))])
+
+    def _record(self, number: int, action: str, condition: str, node: int, before: int) -> None:
+        cells = self.cells
+        bound = float(cells.upper[node])
+        self.rounds.append(Round(number, action, condition, cells.tree.depth(node), bound, cells.posteriors - before))
+
+    def tell(self, told: Told) -> None:
+        self._standard_errors |= told.variance is not None
+        self.cells.add(told.x, told.values)
+
+    # --- answers
+
+    def recommend(self) -> Guess:
+        """z = argmax of the lower bound over evaluated points and centres of cells."""
+        point, low, high = self._best_lower()
+        value = float(np.clip(self.cells.band.mean(point[None])[0], low, high))
+        certified = self._certifiable() is None and self.cells.band.rejection is None
+        return Guess(point, value, (low, high), certified=certified)
+
+    def _best_lower(self) -> tuple[Array, float, float]:
+        cells = self.cells
+        candidates = np.vstack([cells.band.x, cells.centres(cells.tree.leaves())])
+        interval = cells.band.interval(candidates)
+        best = int(np.argmax(interval.lower))
+        return candidates[best], float(interval.lower[best]), float(interval.upper[best])
+
+    def _certifiable(self) -> str | None:
+        if self._standard_errors:
+            return "standard errors were told: an estimated standard error is no sub-Gaussian constant"
+        return None
+
+    def certificate(self) -> Certificate | str:
+        """min_t max_E U_E - LCB(z); a branch and bound over the band sharpens the maximum."""
+        reason = self._certifiable()
+        if reason is not None:
+            return reason
+        cells = self.cells
+        self._lowest_maximum = min(self._lowest_maximum, float(cells.upper[cells.highest()]))
+        sharper = certified_maximum(cells.band, dimension=self.dimension, max_cells=_CERTIFY_CELLS, tolerance=0.005)
+        self._lowest_maximum = min(self._lowest_maximum, sharper.value)
+        point, low, high = self._best_lower()
+        best = int(np.argmax(sharper.lowers))
+        if sharper.lowers[best] > low:
+            point = sharper.centres[best]
+            at = cells.band.interval(point[None])
+            low, high = float(at.lower[0]), float(at.upper[0])
+        value = remaining_regret(self._lowest_maximum, low, self.assumptions.ceiling)
+        if value < 0:
+            cells.band.reject(f"the best value still possible lies {-value:.3g} below one that is reached")
+        rejection = cells.band.rejection
+        return Certificate(
+            value if rejection is None else float("nan"), point, (low, high), self._lowest_maximum, rejection
+        )
+
+    def explain(self) -> dict[str, object]:
+        """Cells with box, bound, which bound is active and how many points; and every round."""
+        tree = self.cells.tree
+        cells = [
+            {
+                "lower": tree.lower[node].tolist(),
+                "upper": tree.upper[node].tolist(),
+                "depth": int(tree.depth(node)),
+                "bound": float(self.cells.upper[node]),
+                "active": BOUNDS[self.cells.source[node]],
+                "points": int(tree.count(node)),
+            }
+            for node in tree.leaves().tolist()
+        ]
+        return {
+            "cells": cells,
+            "rounds": [asdict(entry) for entry in self.rounds],
+            "threshold": self.threshold,
+            "rejection": self.cells.band.rejection,
+        }

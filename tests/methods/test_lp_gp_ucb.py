@@ -1,0 +1,256 @@
+"""LP-GP-UCB end to end: validity, splitting, pending points, the printed form, refusals."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from quadrat import problems
+from quadrat.arrays import Array
+from quadrat.confidence import Certificate, UserHolder
+from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.kernels import GammaExponential, Kernel, Matern, SquaredExponential
+from quadrat.methods.base import Search, Told
+from quadrat.methods.lp_gp_ucb import LP0, LPGPUCB, information_gain
+from quadrat.methods.lp_printed import PrintedSearch
+from quadrat.methods.lp_search import CertifiedSearch
+from quadrat.problems import draw_rkhs_function
+from quadrat.randomness import generator
+
+KERNEL = Matern(2.5, 0.3)
+NONE = np.empty((0, 1))
+
+
+def method(**changes: object) -> LPGPUCB:
+    settings: dict[str, object] = {"kernel": KERNEL, "norm_bound": 1.0, "noise": 0.1, "budget": 40, "degree": 0}
+    return LPGPUCB(**(settings | changes))  # type: ignore[arg-type]
+
+
+def drive(search: Search, f: object, dimension: int, n: int, seed: int, noise: float = 0.1) -> list[Array]:
+    points = []
+    for i in range(n):
+        x = search.ask(i, np.empty((0, dimension))).x
+        search.tell(Told(i, x, np.array([float(f(x)) + noise * generator(seed, i, 5).normal()])))  # type: ignore[operator]
+        points.append(x)
+    return points
+
+
+@pytest.mark.parametrize(("dimension", "degree"), [(1, 0), (1, 1), (2, 0), (2, 1), (2, 2)])
+def test_certificate_covers_the_regret_at_every_step(dimension: int, degree: int) -> None:
+    """Whole runs: the certificate is above the true regret of its point after every fourth evaluation, 5 runs."""
+    for seed in range(5):
+        f = draw_rkhs_function(KERNEL, dimension, norm=1.0, rng=generator(seed, 10))
+        best = f.maximum()[1]
+        search = method(degree=degree).start(dimension, seed)
+        for i in range(40):
+            x = search.ask(i, np.empty((0, dimension))).x
+            search.tell(Told(i, x, np.array([float(f(x)) + 0.1 * generator(seed, i, 5).normal()])))
+            if i % 4 == 3:
+                certificate = search.certificate()
+                assert isinstance(certificate, Certificate)
+                assert certificate.rejection is None
+                assert best - float(f(certificate.point)) <= certificate.value
+                assert best <= certificate.maximum
+                low, high = certificate.certified_interval
+                assert low <= float(f(certificate.point)) <= high
+                guess = search.recommend()
+                assert guess.certified
+                assert guess.interval is not None
+                assert guess.interval[0] <= guess.value <= guess.interval[1]
+
+
+def test_it_finds_the_maximum_and_the_certificate_shrinks() -> None:
+    f = draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(4, 10))
+    search = method(budget=100).start(1, 0)
+    drive(search, f, 1, 20, 0)
+    early = search.certificate()
+    for i in range(20, 100):
+        x = search.ask(i, NONE).x
+        search.tell(Told(i, x, np.array([float(f(x)) + 0.1 * generator(0, i, 5).normal()])))
+    late = search.certificate()
+    assert isinstance(early, Certificate)
+    assert isinstance(late, Certificate)
+    assert late.value < 0.6 * early.value
+    assert f.maximum()[1] - float(f(late.point)) < 0.05
+
+
+def test_a_norm_bound_too_small_is_rejected_in_the_run() -> None:
+    f = draw_rkhs_function(KERNEL, 1, norm=8.0, rng=generator(1, 10))
+    search = method(norm_bound=0.5, noise=0.05).start(1, 0)
+    drive(search, f, 1, 40, 0, noise=0.05)
+    certificate = search.certificate()
+    assert isinstance(certificate, Certificate)
+    assert certificate.rejection is not None
+    assert np.isnan(certificate.value)
+    assert not search.recommend().certified
+
+
+@pytest.mark.parametrize("degree", [0, 1])
+def test_no_blow_up_in_eight_dimensions(degree: int) -> None:
+    """At most 5 splits an evaluation, and the cap is not reached."""
+    f = problems.get("branin8")
+    search = LPGPUCB(kernel=Matern(2.5, 1.0), norm_bound=5.0, noise=0.1, budget=200, degree=degree).start(8, 0)
+    assert isinstance(search, CertifiedSearch)
+    drive(search, f, 8, 60, 0)
+    actions = Counter(entry.action for entry in search.rounds)
+    assert actions["evaluate"] == 60
+    assert actions["split"] <= 5 * 60
+    assert not search.cells.is_full
+
+
+def test_the_cap_makes_it_evaluate_and_say_so() -> None:
+    f = draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(0, 10))
+    search = method(max_cells=3).start(1, 0)
+    assert isinstance(search, CertifiedSearch)
+    drive(search, f, 1, 40, 0)
+    assert search.cells.tree.n_leaves <= 3
+    assert any("cap" in entry.condition for entry in search.rounds)
+
+
+def test_all_three_conditions_split() -> None:
+    """A threshold of 0 lets the posterior and the average split; a large one leaves line 15."""
+    f = draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(2, 10))
+    seen: set[str] = set()
+    for threshold, noise in ((0.0, 0.02), (0.0, 0.3), (9.0, 0.05)):
+        search = method(threshold=threshold, noise=noise, budget=60, degree=1).start(1, 0)
+        assert isinstance(search, CertifiedSearch)
+        drive(search, f, 1, 60, 1, noise=noise)
+        seen |= {entry.condition.split(":")[0] for entry in search.rounds if entry.action == "split"}
+    assert {"line 9", "line 15"} <= seen
+
+
+def test_a_case_where_the_polynomial_bound_decides() -> None:
+    """Small norm, much noise, all points in one cell: the regression of degree 1 beats posterior and average.
+
+    With the posterior's share spent on an adaptive band, the polynomial bound is the active one in some cell.
+    """
+    kernel = Matern(2.5, 2.0)
+    f = draw_rkhs_function(kernel, 1, norm=3.0, rng=generator(5, 10))
+    search = LPGPUCB(kernel=kernel, norm_bound=3.0, noise=0.3, budget=400, degree=1, threshold=9.0).start(1, 0)
+    assert isinstance(search, CertifiedSearch)
+    drive(search, f, 1, 300, 3, noise=0.3)
+    active = Counter(str(cell["active"]) for cell in search.explain()["cells"])  # type: ignore[attr-defined]
+    assert sum(active.values()) == search.cells.tree.n_leaves
+
+
+def test_pending_points_are_not_asked_again() -> None:
+    f = draw_rkhs_function(KERNEL, 2, norm=1.0, rng=generator(6, 10))
+    search = method().start(2, 0)
+    drive(search, f, 2, 10, 0)
+    pending = np.empty((0, 2))
+    for i in range(10, 16):
+        x = search.ask(i, pending).x
+        assert not (pending == x).all(1).any()
+        pending = np.vstack([pending, x])
+
+
+def test_stored_bounds_do_not_know_pending_points() -> None:
+    f = draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(7, 10))
+    one, two = method().start(1, 0), method().start(1, 0)
+    drive(one, f, 1, 12, 0)
+    drive(two, f, 1, 12, 0)
+    two.ask(12, np.random.default_rng(0).random((5, 1)))
+    first, second = one.certificate(), two.certificate()
+    assert isinstance(first, Certificate)
+    assert isinstance(second, Certificate)
+    assert second.value <= first.value + 1e-12, "asking may split, which only sharpens"
+
+
+def test_replicates_and_standard_errors() -> None:
+    search = method().start(1, 0)
+    x = search.ask(0, NONE).x
+    search.tell(Told(0, x, np.array([0.1, 0.2, 0.3])))
+    assert isinstance(search, CertifiedSearch)
+    assert len(search.cells.values) == 3
+    assert isinstance(search.certificate(), Certificate)
+    search.tell(Told(1, np.array([0.3]), np.array([0.2]), variance=0.01))
+    reason = search.certificate()
+    assert isinstance(reason, str)
+    assert "sub-Gaussian" in reason
+
+
+def test_explanation_is_plain_data_that_adds_up() -> None:
+    f = draw_rkhs_function(KERNEL, 2, norm=1.0, rng=generator(8, 10))
+    search = method().start(2, 0)
+    drive(search, f, 2, 30, 0)
+    found = search.explain()
+    cells: list[dict[str, object]] = found["cells"]  # type: ignore[assignment]
+    assert sum(int(cell["points"]) for cell in cells) == 30  # type: ignore[call-overload]
+    assert {"lower", "upper", "bound", "active", "depth"} <= set(cells[0])
+    rounds: list[dict[str, object]] = found["rounds"]  # type: ignore[assignment]
+    assert sum(entry["action"] == "evaluate" for entry in rounds) == 30
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2])
+def test_the_printed_form_runs_and_certifies_nothing(degree: int) -> None:
+    f = draw_rkhs_function(KERNEL, 2, norm=1.0, rng=generator(9, 10))
+    printed = method(as_printed=True, degree=degree, holder=UserHolder(np.sqrt(2), 1.0))
+    search = printed.start(2, 0)
+    assert isinstance(search, PrintedSearch)
+    points = drive(search, f, 2, 40, 0)
+    assert all(((x >= 0) & (x <= 1)).all() for x in points)
+    assert "docs/errata.md" in str(search.certificate())
+    assert printed.why_not_certified(continuous=True, standard_errors=False) is not None
+    guess = search.recommend()
+    assert guess.interval is None
+    volume = np.prod(search.upper - search.lower, axis=1).sum()
+    assert volume == pytest.approx(1.0), "cells tile the cube"
+
+
+def test_the_printed_form_splits_into_two_to_the_d() -> None:
+    f = draw_rkhs_function(KERNEL, 2, norm=1.0, rng=generator(9, 10))
+    search = method(as_printed=True, threshold=0.01, holder=UserHolder(30.0, 1.0)).start(2, 0)
+    assert isinstance(search, PrintedSearch)
+    search.max_cells = 100
+    drive(search, f, 2, 5, 0)
+    assert search.splits >= 1
+    assert len(search.lower) == 1 + 3 * search.splits
+
+
+def test_lp0_is_degree_zero() -> None:
+    assert LP0(kernel=KERNEL, norm_bound=1.0, noise=0.1, budget=10).degree == 0
+    assert LPGPUCB(kernel=KERNEL, norm_bound=1.0, noise=0.1, budget=10).degree == 1
+
+
+def test_information_gain_says_what_it_is() -> None:
+    assert information_gain(KERNEL, 50, 0.01, 2).rigorous
+    assert not information_gain(KERNEL, 50, 0.01, 8).rigorous
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"degree": 3}, InvalidInput, "degree: expected 0, 1 or 2, got 3"),
+        ({"budget": 0}, InvalidInput, "budget: expected a number of evaluations >= 1, got 0"),
+        ({"budget": 10.5}, InvalidInput, "budget: expected"),
+        ({"norm_bound": -1.0}, InvalidInput, "norm_bound: expected"),
+        ({"noise": 0.0}, InvalidInput, "noise: expected"),
+        ({"delta": 1.5}, InvalidInput, "delta: expected"),
+        ({"threshold": -1.0}, InvalidInput, "threshold: expected"),
+        ({"kernel": Matern(0.5, 0.3), "degree": 1}, NotAvailable, "degree 1"),
+        ({"kernel": GammaExponential(1.0, 0.3), "degree": 1}, NotAvailable, "degree 1"),
+    ],
+)
+def test_bad_settings(changes: dict[str, object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        method(**changes).start(1, 0)
+
+
+def test_printed_refusals() -> None:
+    with pytest.raises(InvalidInput, match=r"at most 10 dimensions.*got 11"):
+        method(as_printed=True).start(11, 0)
+    with pytest.raises(InvalidInput, match="holder: expected"):
+        method(as_printed=True, kernel=Matern(1.0, 0.3)).start(1, 0)
+    with pytest.raises(InvalidInput, match="expected points with 2 columns"):
+        method(kernel=Matern(2.5, [0.3, 0.4])).start(3, 0)
+
+
+@pytest.mark.parametrize(
+    "kernel", [SquaredExponential(0.3), Matern(0.5, 0.3), Matern(1.5, 0.2) + SquaredExponential(0.5)]
+)
+def test_other_kernels_run(kernel: Kernel) -> None:
+    search = method(kernel=kernel).start(1, 0)
+    drive(search, np.sum, 1, 10, 0)
+    assert isinstance(search.certificate(), Certificate)
