@@ -9,10 +9,11 @@ import pytest
 
 from quadrat import problems
 from quadrat.arrays import Array
-from quadrat.confidence import Certificate, UserHolder
+from quadrat.confidence import Assumptions, Certificate, UserHolder
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import GammaExponential, Kernel, Matern, SquaredExponential
 from quadrat.methods.base import Search, Told
+from quadrat.methods.lp_cells import BOUNDS, CellBounds, Condition
 from quadrat.methods.lp_gp_ucb import LP0, LPGPUCB, information_gain
 from quadrat.methods.lp_printed import PrintedSearch
 from quadrat.methods.lp_search import CertifiedSearch
@@ -122,17 +123,34 @@ def test_all_three_conditions_split() -> None:
 
 
 def test_a_case_where_the_polynomial_bound_decides() -> None:
-    """Small norm, much noise, all points in one cell: the regression of degree 1 beats posterior and average.
+    """Many length-scales in the cube, many observations in one small cell of depth 9, k = 1.
 
-    With the posterior's share spent on an adaptive band, the polynomial bound is the active one in some cell.
+    The posterior pays for what was learned everywhere (its log-determinant), the polynomial only for its own cell:
+    after the split both children are bounded by the polynomial, and the posterior does not lower them further.
     """
-    kernel = Matern(2.5, 2.0)
-    f = draw_rkhs_function(kernel, 1, norm=3.0, rng=generator(5, 10))
-    search = LPGPUCB(kernel=kernel, norm_bound=3.0, noise=0.3, budget=400, degree=1, threshold=9.0).start(1, 0)
-    assert isinstance(search, CertifiedSearch)
-    drive(search, f, 1, 300, 3, noise=0.3)
-    active = Counter(str(cell["active"]) for cell in search.explain()["cells"])  # type: ignore[attr-defined]
-    assert sum(active.values()) == search.cells.tree.n_leaves
+    kernel = Matern(2.5, 0.01)
+    rng = np.random.default_rng(0)
+    f = draw_rkhs_function(kernel, 1, norm=3.0, rng=rng)
+    top = float(f.maximum()[0][0])
+    corner = np.floor(top * 2**9) / 2**9
+    X = np.concatenate([rng.random(600), corner + rng.choice([0.1, 0.3, 0.5, 0.7, 0.9], 1000) / 2**9])[:, None]
+    y = np.asarray(f(X)) + 0.3 * rng.normal(size=1600)
+    cells = CellBounds(Assumptions(kernel, 3.0, 0.3), 1, delta=0.05, degree=1)
+    cells.add_many(X, y)
+    node = 0
+    for _ in range(9):
+        cells.expand(node, Condition("test"))
+        node = cells.tree.locate(np.array([top]))
+    cells.refresh(np.array([node]))
+    before = cells.upper[node]
+    cells.expand(node, Condition("test", polynomial=True))
+    children = np.array(cells.tree.children(node))
+    cells.refresh(children)
+    assert [BOUNDS[source] for source in cells.source[children]] == ["polynomial", "polynomial"]
+    assert (cells.upper[children] < before).all()
+    for child in children.tolist():
+        inside = cells.tree.cell(child).sample(rng, 200)
+        assert np.max(f(inside)) <= cells.upper[child]
 
 
 def test_pending_points_are_not_asked_again() -> None:

@@ -111,13 +111,16 @@ class CellBounds:
 
     def add(self, x: Array, values: Array) -> None:
         """Take in what was measured at x, shape (r,), each value an observation of its own."""
-        self.band.add(np.repeat(x[None], len(values), axis=0), values)
-        for value in values:
-            self.tree.add(x)
-            self.values.append(float(value))
-        self._version += 1
+        self.add_many(np.repeat(x[None], len(values), axis=0), values)
         leaf = self.tree.locate(x)
         self._lower_to(leaf, self._average(leaf), "average")
+
+    def add_many(self, X: Array, values: Array) -> None:
+        """Take in many observations at once, shapes (r, D) and (r,); averages follow when cells are next split."""
+        self.band.add(X, values)
+        self.tree.add_many(X)
+        self.values.extend(values.tolist())
+        self._version += 1
 
     def observed(self, node: int) -> tuple[Array, Array]:
         """Return the observations in a cell: points (N, D) and values (N,)."""

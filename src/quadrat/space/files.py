@@ -125,7 +125,7 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _read(path: str | os.PathLike[str]) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InvalidInput(f"{path}: expected a file to read the space from, got: {error.strerror}") from None
     except UnicodeDecodeError as error:
