@@ -308,6 +308,12 @@ class ChowdhuryGopalanBand:
         """None: the width of this band does not depend on y, so nothing can contradict it."""
         return None
 
+    @contextmanager
+    def pending(self, X: ArrayLike) -> Iterator[None]:
+        """Within the block deviations count these points as observed: good for choosing, not a bound on anything."""
+        with self._gp.pending(X):
+            yield
+
     @property
     def holds(self) -> bool:
         """Whether the conditions of the theorem are met."""

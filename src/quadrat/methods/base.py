@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -109,7 +110,7 @@ class MethodFacts:
 class Method(ABC):
     """A frozen configuration; subclasses are frozen dataclasses with keyword options and a `facts` class attribute."""
 
-    facts: MethodFacts
+    facts: ClassVar[MethodFacts]
 
     @abstractmethod
     def start(self, dimension: int, seed: int) -> Search:

@@ -18,6 +18,7 @@ from quadrat.arrays import Array, Ints
 from quadrat.confidence import (
     AdaptiveBand,
     Assumptions,
+    ChowdhuryGopalanBand,
     DeltaBudget,
     LocalPolynomial,
     average_half_width,
@@ -57,18 +58,29 @@ class CellBounds:
         k.
     max_cells
         A cap on the cells; when it is reached, cells are evaluated instead of split.
+    band
+        The certified one by default. With another, nothing is clipped to B s and nothing is certified.
     """
 
     def __init__(
-        self, assumptions: Assumptions, dimension: int, *, delta: float, degree: int, max_cells: int = MAX_CELLS
+        self,
+        assumptions: Assumptions,
+        dimension: int,
+        *,
+        delta: float,
+        degree: int,
+        max_cells: int = MAX_CELLS,
+        band: ChowdhuryGopalanBand | None = None,
     ) -> None:
         self.assumptions = assumptions
         self.degree = degree
         self.budget = DeltaBudget(delta, (degree,) if degree else ())
-        self.band = AdaptiveBand(assumptions, self.budget.band)
+        self.band: AdaptiveBand | ChowdhuryGopalanBand = (
+            AdaptiveBand(assumptions, self.budget.band) if band is None else band
+        )
         self.tree = PartitionTree(dimension, axis_rule=assumptions.axis_rule(), max_cells=max_cells)
         self.max_cells = max_cells
-        self.upper: Array = np.array([assumptions.ceiling])  # by node
+        self.upper: Array = np.array([assumptions.ceiling if band is None else np.inf])  # by node
         self.source: Ints = np.zeros(1, dtype=np.intp)
         self.target: Ints = np.zeros(1, dtype=np.intp)  # depth down to which a node is refined without evaluating
         self.values: list[float] = []  # by observation

@@ -16,6 +16,7 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import InformationGain, greedy_gain, set_gain
 from quadrat.kernels import Kernel
 from quadrat.methods.base import Method, MethodFacts, Search
+from quadrat.methods.lp_learned import LearnedSearch
 from quadrat.methods.lp_printed import PrintedSearch
 from quadrat.methods.lp_search import CertifiedSearch
 from quadrat.partition import MAX_CELLS
@@ -32,7 +33,8 @@ class LPGPUCB(Method):
     ----------
     kernel, norm_bound, noise
         The assumptions, fixed before the data: f has norm at most B in the kernel's RKHS and noise is
-        sigma-sub-Gaussian.
+        sigma-sub-Gaussian. A kernel of None is learned from the first `n_initial` trials, as in the paper's
+        experiments, and nothing is certified then.
     budget
         n, the number of evaluations planned. More are allowed; cells stay larger than 1/n.
     degree
@@ -46,6 +48,8 @@ class LPGPUCB(Method):
         The user's own Hölder bound (L, alpha), used where it is below the kernel's modulus.
     as_printed
         Algorithm 1 line by line, with its printed constants: for research, slower and without a certificate.
+    n_initial
+        How many uniform points come first where the kernel is learned.
     max_cells
         When this many cells exist, cells are evaluated instead of split.
     """
@@ -57,7 +61,7 @@ class LPGPUCB(Method):
         certifies=True,
     )
 
-    kernel: Kernel
+    kernel: Kernel | None
     norm_bound: float
     noise: float
     budget: int
@@ -66,53 +70,65 @@ class LPGPUCB(Method):
     threshold: float | None = None
     holder: UserHolder | None = None
     as_printed: bool = False
+    n_initial: int = 5
     max_cells: int = field(default=MAX_CELLS)
 
     def __post_init__(self) -> None:
-        assumptions = self.assumptions
         if not isinstance(self.budget, int | np.integer) or isinstance(self.budget, bool) or self.budget < 1:
             raise InvalidInput(f"budget: expected a number of evaluations >= 1, got {self.budget!r}")
         if self.degree not in (0, 1, 2):
             raise InvalidInput(f"degree: expected 0, 1 or 2, got {self.degree!r}")
         if self.threshold is not None:
             as_number(self.threshold, name="threshold", at_least=0.0)
-        dimension = assumptions.kernel.dimension
-        assumptions.kernel.taylor_remainder(np.zeros(1 if dimension is None else dimension), self.degree)
+        if self.kernel is None:
+            if self.as_printed or self.n_initial < 1:
+                raise InvalidInput(
+                    "kernel: expected a kernel, got None; only the unprinted form learns one, from n_initial >= 1"
+                )
+            return
+        dimension = self._assumptions(self.kernel).kernel.dimension
+        self.kernel.taylor_remainder(np.zeros(1 if dimension is None else dimension), self.degree)
 
-    @property
-    def assumptions(self) -> Assumptions:
-        """Kernel, B, sigma and the user's Hölder bound, checked."""
-        return Assumptions(self.kernel, self.norm_bound, self.noise, self.holder)
+    def _assumptions(self, kernel: Kernel) -> Assumptions:
+        return Assumptions(kernel, self.norm_bound, self.noise, self.holder)
 
     def start(self, dimension: int, seed: int) -> Search:
-        self.kernel.check_dimension(dimension)
-        if self.as_printed:
-            return PrintedSearch(
-                self.assumptions,
+        if self.kernel is None:
+            return LearnedSearch(
                 dimension,
                 seed,
+                n_initial=self.n_initial,
+                norm_bound=self.norm_bound,
+                noise=self.noise,
+                holder=self.holder,
                 budget=self.budget,
                 degree=self.degree,
                 delta=self.delta,
-                threshold=self.threshold,
                 max_cells=self.max_cells,
+                threshold=lambda kernel, noise: self._threshold(kernel, noise, dimension),
             )
-        threshold = self.threshold
-        if threshold is None:
-            gain = information_gain(self.kernel, self.budget, self.noise**2, dimension)
-            threshold = gain.value / float(np.sqrt(self.budget))
-        return CertifiedSearch(
-            self.assumptions,
+        self.kernel.check_dimension(dimension)
+        form = PrintedSearch if self.as_printed else CertifiedSearch
+        threshold = self.threshold if self.as_printed else self._threshold(self.kernel, self.noise, dimension)
+        return form(
+            self._assumptions(self.kernel),
             dimension,
             seed,
             budget=self.budget,
             degree=self.degree,
             delta=self.delta,
-            threshold=threshold,
+            threshold=threshold,  # type: ignore[arg-type]  # the printed form computes its own from None
             max_cells=self.max_cells,
         )
 
+    def _threshold(self, kernel: Kernel, noise: float, dimension: int) -> float:
+        if self.threshold is not None:
+            return self.threshold
+        return information_gain(kernel, self.budget, noise**2, dimension).value / float(np.sqrt(self.budget))
+
     def why_not_certified(self, *, continuous: bool, standard_errors: bool) -> str | None:
+        if self.kernel is None:
+            return "the length-scale was learned from observations that are used again; state a kernel to certify"
         if self.as_printed:
             return "the printed constants do not hold (docs/errata.md); leave as_printed out"
         if not continuous:

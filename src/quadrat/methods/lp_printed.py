@@ -76,7 +76,7 @@ class PrintedSearch(Search):
         self.u0 = np.array([np.inf])
         self.t = 1
         self.splits = 0
-        self.least = (np.inf, None)  # xi and the point that attains it (Definition of Recommend)
+        self.least: tuple[float, Array | None] = (np.inf, None)  # xi and where it is attained (Recommend)
 
     def _pair(self) -> tuple[float, float]:
         """(L, alpha): the user's, or the kernel's Hölder pair in unit-cube distance."""

@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from quadrat.arrays import Array
-from quadrat.confidence import Assumptions, Certificate, certified_maximum, remaining_regret
+from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, certified_maximum, remaining_regret
 from quadrat.methods.base import Guess, Proposal, Search, Told
 from quadrat.methods.lp_cells import BOUNDS, CellBounds, Condition
 from quadrat.randomness import generator
 
-__all__ = ["CertifiedSearch", "Round"]
+__all__ = ["CellLoop", "CertifiedSearch", "Round"]
 
 _DRAWS = 15  # uniform points of the chosen cell that compete with its centre in many dimensions
 _CERTIFY_CELLS = 512  # cells of the branch and bound that sharpens a certificate
@@ -37,50 +37,28 @@ class Round:
     posteriors: int  # Gaussian-process bounds computed in this round
 
 
-class CertifiedSearch(Search):
-    """The state of one run.
+class CellLoop:
+    """The loop of Algorithm 1 over given cells.
 
     Parameters
     ----------
-    assumptions, dimension, seed
-        What is assumed, D, and the seed of the random draws.
+    cells
+        The partition with its bounds.
+    seed
+        Of the random draws.
     budget
         n, the number of evaluations planned; cells are not split below a side of 1/n.
-    degree, delta
-        k and the total error probability.
     threshold
         gamma_n / sqrt(n), compared with omega(diam E). It decides speed, not validity.
-    max_cells
-        The cap on cells.
     """
 
-    def __init__(
-        self,
-        assumptions: Assumptions,
-        dimension: int,
-        seed: int,
-        *,
-        budget: int,
-        degree: int,
-        delta: float,
-        threshold: float,
-        max_cells: int,
-    ) -> None:
-        self.dimension = dimension
+    def __init__(self, cells: CellBounds, seed: int, *, budget: int, threshold: float) -> None:
+        self.cells = cells
         self.seed = seed
         self.evaluations_planned = budget
         self.threshold = threshold
-        self.cells = CellBounds(assumptions, dimension, delta=delta, degree=degree, max_cells=max_cells)
         self.rounds: list[Round] = []
-        self._lowest_maximum = assumptions.ceiling  # min over time of max_E U_E
-        self._standard_errors = False
-
-    @property
-    def assumptions(self) -> Assumptions:
-        """What everything certified rests on."""
-        return self.cells.assumptions
-
-    # --- Algorithm 1
+        self.lowest_maximum = float(cells.upper[0])  # min over time of max_E U_E
 
     def ask(self, number: int, pending: Array) -> Proposal:
         """Split until the chosen cell is worth an evaluation (lines 2 to 21)."""
@@ -88,7 +66,7 @@ class CertifiedSearch(Search):
         while True:
             before = cells.posteriors
             top = cells.highest()  # lines 3 to 6
-            self._lowest_maximum = min(self._lowest_maximum, float(cells.upper[top]))
+            self.lowest_maximum = min(self.lowest_maximum, float(cells.upper[top]))
             chosen = cells.highest_among_pending(pending) if len(pending) else top
             condition = self._split_condition(chosen)  # lines 9, 12, 15
             if condition is None or cells.is_full:
@@ -144,6 +122,75 @@ class CertifiedSearch(Search):
         bound = float(cells.upper[node])
         self.rounds.append(Round(number, action, condition, cells.tree.depth(node), bound, cells.posteriors - before))
 
+    def explain(self) -> dict[str, object]:
+        """Cells with box, bound, which bound is active and how many points; and every round."""
+        tree = self.cells.tree
+        cells = [
+            {
+                "lower": tree.lower[node].tolist(),
+                "upper": tree.upper[node].tolist(),
+                "depth": int(tree.depth(node)),
+                "bound": float(self.cells.upper[node]),
+                "active": BOUNDS[self.cells.source[node]],
+                "points": int(tree.count(node)),
+            }
+            for node in tree.leaves().tolist()
+        ]
+        return {
+            "cells": cells,
+            "rounds": [asdict(entry) for entry in self.rounds],
+            "threshold": self.threshold,
+            "rejection": self.cells.band.rejection,
+        }
+
+
+class CertifiedSearch(Search):
+    """LP-GP-UCB under stated assumptions.
+
+    Parameters
+    ----------
+    assumptions, dimension, seed
+        What is assumed, D, and the seed of the random draws.
+    budget, degree, delta, threshold, max_cells
+        n, k, the total error probability, gamma_n / sqrt(n) and the cap on cells.
+    """
+
+    def __init__(
+        self,
+        assumptions: Assumptions,
+        dimension: int,
+        seed: int,
+        *,
+        budget: int,
+        degree: int,
+        delta: float,
+        threshold: float,
+        max_cells: int,
+    ) -> None:
+        self.dimension = dimension
+        self.cells = CellBounds(assumptions, dimension, delta=delta, degree=degree, max_cells=max_cells)
+        self.loop = CellLoop(self.cells, seed, budget=budget, threshold=threshold)
+        self._standard_errors = False
+
+    @property
+    def assumptions(self) -> Assumptions:
+        """What everything certified rests on."""
+        return self.cells.assumptions
+
+    @property
+    def band(self) -> AdaptiveBand:
+        """The certified band."""
+        assert isinstance(self.cells.band, AdaptiveBand)
+        return self.cells.band
+
+    @property
+    def rounds(self) -> list[Round]:
+        """Every round so far."""
+        return self.loop.rounds
+
+    def ask(self, number: int, pending: Array) -> Proposal:
+        return self.loop.ask(number, pending)
+
     def tell(self, told: Told) -> None:
         self._standard_errors |= told.variance is not None
         self.cells.add(told.x, told.values)
@@ -153,7 +200,7 @@ class CertifiedSearch(Search):
     def recommend(self) -> Guess:
         """z = argmax of the lower bound over evaluated points and centres of cells."""
         point, low, high = self._best_lower()
-        value = float(np.clip(self.cells.band.mean(point[None])[0], low, high))
+        value = float(np.clip(self.band.mean(point[None])[0], low, high))
         certified = self._certifiable() is None and self.cells.band.rejection is None
         return Guess(point, value, (low, high), certified=certified)
 
@@ -175,40 +222,22 @@ class CertifiedSearch(Search):
         if reason is not None:
             return reason
         cells = self.cells
-        self._lowest_maximum = min(self._lowest_maximum, float(cells.upper[cells.highest()]))
+        self.loop.lowest_maximum = min(self.loop.lowest_maximum, float(cells.upper[cells.highest()]))
         sharper = certified_maximum(cells.band, dimension=self.dimension, max_cells=_CERTIFY_CELLS, tolerance=0.005)
-        self._lowest_maximum = min(self._lowest_maximum, sharper.value)
+        self.loop.lowest_maximum = min(self.loop.lowest_maximum, sharper.value)
         point, low, high = self._best_lower()
         best = int(np.argmax(sharper.lowers))
         if sharper.lowers[best] > low:
             point = sharper.centres[best]
             at = cells.band.interval(point[None])
             low, high = float(at.lower[0]), float(at.upper[0])
-        value = remaining_regret(self._lowest_maximum, low, self.assumptions.ceiling)
+        value = remaining_regret(self.loop.lowest_maximum, low, self.assumptions.ceiling)
         if value < 0:
-            cells.band.reject(f"the best value still possible lies {-value:.3g} below one that is reached")
+            self.band.reject(f"the best value still possible lies {-value:.3g} below one that is reached")
         rejection = cells.band.rejection
         return Certificate(
-            value if rejection is None else float("nan"), point, (low, high), self._lowest_maximum, rejection
+            value if rejection is None else float("nan"), point, (low, high), self.loop.lowest_maximum, rejection
         )
 
     def explain(self) -> dict[str, object]:
-        """Cells with box, bound, which bound is active and how many points; and every round."""
-        tree = self.cells.tree
-        cells = [
-            {
-                "lower": tree.lower[node].tolist(),
-                "upper": tree.upper[node].tolist(),
-                "depth": int(tree.depth(node)),
-                "bound": float(self.cells.upper[node]),
-                "active": BOUNDS[self.cells.source[node]],
-                "points": int(tree.count(node)),
-            }
-            for node in tree.leaves().tolist()
-        ]
-        return {
-            "cells": cells,
-            "rounds": [asdict(entry) for entry in self.rounds],
-            "threshold": self.threshold,
-            "rejection": self.cells.band.rejection,
-        }
+        return self.loop.explain()
