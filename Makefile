@@ -36,7 +36,7 @@ test: lint types
 $(PEERS)/.ready:
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check gpytorch scikit-learn
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check gpytorch botorch scikit-learn
 	@touch $@
 
 peers: $(PEERS)/.ready
@@ -44,6 +44,7 @@ peers: $(PEERS)/.ready
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/gp.py
 	$(BIN)/python benchmarks/bounds.py
+	$(BIN)/python benchmarks/methods.py
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .

@@ -11,10 +11,20 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 
-@pytest.mark.parametrize("script", ["gp.py", "bounds.py"])
+@pytest.mark.parametrize("script", ["gp.py", "bounds.py", "methods.py"])
 def test_smoke(script: str) -> None:
     out = subprocess.run(
         [sys.executable, str(ROOT / "benchmarks" / script), "--smoke"], capture_output=True, text=True, check=True
     )
     assert out.stdout.startswith("| what |"), out.stdout + out.stderr
     assert out.stdout.count("\n|") >= 5
+
+
+def test_certificate_experiment_smoke() -> None:
+    out = subprocess.run(
+        [sys.executable, str(ROOT / "experiments" / "certificates.py"), "--smoke"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert out.stdout.count("\n|") == 5

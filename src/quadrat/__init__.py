@@ -3,8 +3,8 @@
     import quadrat as qd
 
     space = qd.Space(lr=qd.Float(1e-6, 1.0, log=True), layers=qd.Int(1, 8))
-    kernel = qd.Matern(2.5, [0.3, 0.5])
-    gp = qd.GaussianProcess(kernel, noise_variance=0.01)
+    result = qd.maximize(objective, space, n_trials=50, seed=0)    # objective(params: dict) -> float
+    print(result)
 
 Every name below is loaded when it is first used: importing the package costs next to nothing.
 """
@@ -35,7 +35,29 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
         RationalQuadratic,
         SquaredExponential,
     )
+    from quadrat.methods import (
+        GPUCB,
+        IGPUCB,
+        LP0,
+        LPGPUCB,
+        ExpectedImprovement,
+        Heuristic,
+        ProbabilityOfImprovement,
+        RandomSearch,
+        SobolSearch,
+        paper_preset,
+    )
+    from quadrat.optimizer import (
+        FAILED,
+        BestSeen,
+        CertificateReport,
+        Optimizer,
+        Recommendation,
+        Trial,
+        TrialRecord,
+    )
     from quadrat.space import Categorical, Fixed, Float, Int, Space
+    from quadrat.tune import Result, maximize, minimize
 
 __version__ = "0.1.0"
 
@@ -44,20 +66,33 @@ _HOME = {
     "errors": "InvalidInput NotAvailable NumericalFailure QuadratError",
     "gp": "Fit GaussianProcess Observations Priors fit_map",
     "kernels": "GammaExponential Kernel Matern OnAxes PiecewisePolynomial RationalQuadratic SquaredExponential",
+    "methods": "ExpectedImprovement GPUCB Heuristic IGPUCB LP0 LPGPUCB ProbabilityOfImprovement RandomSearch"
+    " SobolSearch paper_preset",
+    "optimizer": "BestSeen CertificateReport FAILED Optimizer Recommendation Trial TrialRecord",
     "space": "Categorical Fixed Float Int Space",
+    "tune": "Result maximize minimize",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
 __all__ = [
+    "FAILED",
+    "GPUCB",
+    "IGPUCB",
+    "LP0",
+    "LPGPUCB",
     "AdaptiveBand",
     "Assumptions",
+    "BestSeen",
     "Categorical",
     "Certificate",
+    "CertificateReport",
+    "ExpectedImprovement",
     "Fit",
     "Fixed",
     "Float",
     "GammaExponential",
     "GaussianProcess",
+    "Heuristic",
     "Int",
     "InvalidInput",
     "Kernel",
@@ -66,17 +101,28 @@ __all__ = [
     "NumericalFailure",
     "Observations",
     "OnAxes",
+    "Optimizer",
     "PiecewisePolynomial",
     "Priors",
+    "ProbabilityOfImprovement",
     "QuadratError",
+    "RandomSearch",
     "RationalQuadratic",
+    "Recommendation",
+    "Result",
     "SimpleBand",
+    "SobolSearch",
     "Space",
     "SquaredExponential",
+    "Trial",
+    "TrialRecord",
     "UserHolder",
     "certificate_curve",
     "certify",
     "fit_map",
+    "maximize",
+    "minimize",
+    "paper_preset",
 ]
 
 # A library does not print: whoever wants the log adds a handler.

@@ -173,7 +173,7 @@ def test_an_interrupted_addition_reaches_all_posteriors_or_none(monkeypatch: pyt
     band.add(X[:5], Y[:5])
     before = band.interval(QUERY)
 
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(band._posteriors[3], "add", interrupted)
@@ -197,3 +197,11 @@ def test_a_simple_band_with_almost_no_noise_does_not_collapse() -> None:
     assert ((f(query) >= interval.lower) & (f(query) <= interval.upper)).all()
     with pytest.raises(InvalidInput, match="regulariser: expected"):
         SimpleBand(Assumptions(kernel, 1.0, 0.1), DELTA, regulariser=1e-14)
+
+
+def test_the_quick_upper_bound_is_one_of_those_that_are_intersected() -> None:
+    band = AdaptiveBand(GIVEN, DELTA)
+    band.add(X, Y)
+    assert (band.quick_upper(QUERY) >= band.interval(QUERY).upper - 1e-12).all()
+    band.prefer(QUERY[:1])
+    assert band.quick_upper(QUERY[:1])[0] == pytest.approx(band.interval(QUERY[:1]).upper[0], abs=1e-9)

@@ -258,7 +258,7 @@ def test_an_interrupted_addition_leaves_nothing_behind(monkeypatch: pytest.Monke
     gp = GaussianProcess(Matern(2.5, 0.5), noise_variance=0.1)
     gp.add([[0.1], [0.9]], [1.0, 0.0])
 
-    def interrupted() -> None:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
@@ -286,3 +286,13 @@ def test_summaries_do_not_count_pending_points() -> None:
         assert gp.cholesky.size == 14, "repeated pending points are merged"
         assert gp.logdet == logdet
         assert gp.log_evidence == evidence
+
+
+def test_twins_share_covariances_and_agree_with_themselves_alone() -> None:
+    one, two, alone = (GaussianProcess(KERNEL, noise_variance=v) for v in (0.1, 0.4, 0.4))
+    for rows in ([0, 1, 2], [3], [1, 4, 5], [6]):
+        one.add(X[rows], Y[rows])
+        two.add(X[rows], Y[rows], like=one)
+        alone.add(X[rows], Y[rows])
+    np.testing.assert_array_equal(two.predict(QUERY).deviation, alone.predict(QUERY).deviation)
+    np.testing.assert_array_equal(two.predict(QUERY).mean, alone.predict(QUERY).mean)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quadrat.confidence import Assumptions
+from quadrat.confidence import Assumptions, cell_average
 from quadrat.kernels import Matern
 from quadrat.methods.lp_cells import BOUNDS, CellBounds, Condition
 from quadrat.problems import RKHSFunction, draw_rkhs_function
@@ -106,6 +106,16 @@ def test_a_polynomial_split_serves_the_descendants() -> None:
     bound = model.upper(cells.tree.cell(left))  # type: ignore[attr-defined]
     assert cells.upper[left] <= bound
     assert BOUNDS[cells.source[left]] in BOUNDS
+
+
+def test_the_average_bound_is_the_checked_one() -> None:
+    cells, _ = grown(5, 2, 25)
+    for node in cells.tree.leaves().tolist():
+        if cells.tree.count(node):
+            X, y = cells.observed(node)
+            share = cells.budget.average(cells.tree.depth(node))
+            expected = cell_average(cells.tree.cell(node), X, y, GIVEN, share).upper
+            assert cells._average(node) == pytest.approx(expected, rel=1e-12)
 
 
 def test_parts_cover_the_cell_and_sharpen_its_bound() -> None:

@@ -176,6 +176,21 @@ def test_stored_bounds_do_not_know_pending_points() -> None:
     assert second.value <= first.value + 1e-12, "asking may split, which only sharpens"
 
 
+def test_looking_changes_nothing() -> None:
+    """Certificates, recommendations and explanations between asks leave every later suggestion as it was."""
+    f = draw_rkhs_function(KERNEL, 2, norm=1.0, rng=generator(3, 10))
+    quiet, curious = method().start(2, 0), method().start(2, 0)
+    for i in range(30):
+        x, z = quiet.ask(i, np.empty((0, 2))).x, curious.ask(i, np.empty((0, 2))).x
+        np.testing.assert_array_equal(x, z)
+        value = np.array([float(f(x)) + 0.1 * generator(0, i, 5).normal()])
+        quiet.tell(Told(i, x, value))
+        curious.tell(Told(i, z, value))
+        curious.certificate()
+        curious.recommend()
+        curious.explain()
+
+
 def test_replicates_and_standard_errors() -> None:
     search = method().start(1, 0)
     x = search.ask(0, NONE).x

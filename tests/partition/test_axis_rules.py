@@ -24,7 +24,7 @@ def test_weights_are_inverse_length_scales() -> None:
 
 
 def test_the_rule_makes_all_cells_of_a_depth_alike_and_is_asked_once_a_depth() -> None:
-    """the axis depends on depth alone. 2^6 cells, each with the sides of its depth."""
+    """The axis depends on depth alone. 2^6 cells, each with the sides of its depth."""
     calls = []
 
     def variation(sides: Array) -> Array:

@@ -151,6 +151,7 @@ class AdaptiveBand:
         self._base = self._posteriors[LADDER.index(1.0)]
         self._rejection: str | None = None
         self._hallucinated = 0
+        self._preferred: tuple[int, ...] = (LADDER.index(4.0), LADDER.index(16.0))
         self._reach: Array = np.full(len(LADDER), assumptions.norm_bound)
 
     def add(self, X: ArrayLike, y: ArrayLike) -> None:
@@ -158,7 +159,7 @@ class AdaptiveBand:
         saved = [posterior.save() for posterior in self._posteriors]
         try:
             for posterior in self._posteriors:
-                posterior.add(X, y)
+                posterior.add(X, y, like=self._posteriors[0])
         except BaseException:
             for posterior, state in zip(self._posteriors, saved, strict=True):
                 posterior.restore(state)
@@ -225,6 +226,24 @@ class AdaptiveBand:
     def is_hallucinating(self) -> bool:
         """Whether pending points count as observed just now."""
         return self._hallucinated > 0
+
+    def prefer(self, X: ArrayLike) -> None:
+        """Let `quick_upper` use the two regularisers that bound f lowest at the rows of X."""
+        cross = self._base.cross(X)
+        uppers = []
+        for posterior, reach in zip(self._posteriors, self._reach, strict=True):
+            prediction = posterior.predict_from_cross(cross)
+            uppers.append(float((prediction.mean + reach * prediction.deviation).mean()))
+        self._preferred = tuple(sorted(np.argsort(uppers, kind="stable")[:2].tolist()))
+
+    def quick_upper(self, X: ArrayLike) -> Array:
+        """Return an upper bound at the rows of X, shape (m,), from two of the six regularisers: valid, and cheaper."""
+        cross = self._base.cross(X)
+        upper = np.full(len(cross), self.assumptions.ceiling)
+        for rung in self._preferred:
+            prediction = self._posteriors[rung].predict_from_cross(cross)
+            np.minimum(upper, prediction.mean + self._reach[rung] * prediction.deviation, out=upper)
+        return upper
 
     def mean(self, X: ArrayLike) -> Array:
         """Return the posterior mean at lambda, shape (m,): an estimate, usually near the middle of the interval."""
@@ -313,6 +332,13 @@ class ChowdhuryGopalanBand:
         """Within the block deviations count these points as observed: good for choosing, not a bound on anything."""
         with self._gp.pending(X):
             yield
+
+    def quick_upper(self, X: ArrayLike) -> Array:
+        """Return the upper bound at the rows of X, shape (m,)."""
+        return self.interval(X).upper
+
+    def prefer(self, X: ArrayLike) -> None:
+        """Nothing to choose: this band has one regulariser."""
 
     @property
     def holds(self) -> bool:

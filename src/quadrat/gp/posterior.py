@@ -24,6 +24,8 @@ from quadrat.kernels import Kernel
 
 __all__ = ["GaussianProcess", "Prediction"]
 
+_FEW = 64  # rows whose covariances are kept for a twin; more would hold on to too much memory
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -93,6 +95,7 @@ class GaussianProcess:
         self._within_logdet = 0.0
         self._densities = 0  # how many densities of replicates around their mean are in the two sums above
         self._pending = 0
+        self._recent: tuple[Array, Array] | None = None  # covariances of the rows added last
 
     # --- what was observed
 
@@ -140,7 +143,14 @@ class GaussianProcess:
 
     # --- learning
 
-    def add(self, X: ArrayLike, y: ArrayLike, noise_variance: ArrayLike | None = None) -> None:
+    def add(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        noise_variance: ArrayLike | None = None,
+        *,
+        like: GaussianProcess | None = None,
+    ) -> None:
         """Observe y at the rows of X: O(n^2) for each new point; a repeated point is merged with its earlier self.
 
         Parameters
@@ -151,6 +161,8 @@ class GaussianProcess:
             Observations, shape (k,), or a number.
         noise_variance
             Variances of their noise, a number or shape (k,); the process's own by default.
+        like
+            A process with the same kernel that has just observed the same: its covariances are not computed again.
         """
         if self._pending:
             raise InvalidInput("add: expected no pending points, got some; leave the `pending` block first")
@@ -160,7 +172,7 @@ class GaussianProcess:
         saved = self.save()
         try:
             noisier = self._take_in(points, values, variances)
-            self._factor_new_rows()
+            self._factor_new_rows(like)
             self._follow_diagonal(noisier)
             self._told = len(self._y)
             known = self._z[:0] if noisier else self._z
@@ -258,14 +270,20 @@ class GaussianProcess:
             self._v[index] = share * variance
         self._count[index] = count + 1
 
-    def _factor_new_rows(self) -> None:
+    def _factor_new_rows(self, like: GaussianProcess | None = None) -> None:
         old = self._cholesky.size
         X = self._points()
         if old == len(X):
             return
-        block = self._covariance_of_rows(old)
-        cross = self.kernel(X[old:], X[:old]).T if old else np.zeros((0, len(block)))
-        self._cholesky.append(cross, block)
+        if like is not None and like._recent is not None and like._recent[0].shape == (old, len(X) - old):
+            self._recent = like._recent
+        else:
+            cross = self.kernel(X[old:], X[:old]).T if old else np.zeros((0, len(X) - old))
+            self._recent = cross, self.kernel(X[old:])
+        cross, block = self._recent
+        self._cholesky.append(cross, block + np.diag(self._v[old:]))
+        if len(block) > _FEW:
+            self._recent = None
 
     def _covariance_of_rows(self, start: int) -> Array:
         block = self.kernel(self._points()[start:])

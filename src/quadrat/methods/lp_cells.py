@@ -10,6 +10,8 @@ the stored bound, only while one of them could still win. It finds the same cell
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +24,6 @@ from quadrat.confidence import (
     DeltaBudget,
     LocalPolynomial,
     average_half_width,
-    cell_average,
 )
 from quadrat.partition import MAX_CELLS, PartitionTree
 
@@ -87,6 +88,7 @@ class CellBounds:
         self.posteriors = 0  # Gaussian-process bounds evaluated so far
         self._fresh: Array = np.zeros(1)  # the version of the data that a node's posterior bound was computed from
         self._version = 1
+        self._next_choice = 1
         self._half: dict[int, float] = {}
         self._whole: dict[int, float] = {}
         self._divided: dict[int, tuple[Array, float]] = {}
@@ -132,6 +134,9 @@ class CellBounds:
         self.band.add(X, values)
         self.tree.add_many(X)
         self.values.extend(values.tolist())
+        if len(self.values) >= self._next_choice:  # which regularisers bound best changes slowly
+            self.band.prefer(X[-1:])
+            self._next_choice = len(self.values) * 9 // 8 + 1
         self._version += 1
 
     def observed(self, node: int) -> tuple[Array, Array]:
@@ -140,14 +145,18 @@ class CellBounds:
         return np.asarray(self.tree.points[rows]), np.array([self.values[row] for row in rows])
 
     def _average(self, node: int) -> float:
-        X, y = self.observed(node)
-        share = self.budget.average(self.tree.depth(node))
-        return cell_average(self.tree.cell(node), X, y, self.assumptions, share).upper
+        """The average bound of a cell (`cell_average`, without checking again what the tree guarantees)."""
+        rows = self.tree.observations(node)
+        X = self.tree.points[rows]
+        farthest = np.maximum(X - self.tree.lower[node], self.tree.upper[node] - X)
+        spread = float(self.assumptions.variation(farthest).mean())
+        total = sum(self.values[row] for row in rows.tolist())
+        return float(total / len(rows)) + self.average_width(node) + spread
 
     def average_width(self, node: int) -> float:
         """b(E)."""
         share = self.budget.average(self.tree.depth(node))
-        return average_half_width(self.tree.count(node), self.assumptions.noise, share)
+        return average_half_width(int(self.tree.count(node)), self.assumptions.noise, share)
 
     # --- bounds
 
@@ -172,7 +181,7 @@ class CellBounds:
         """
         reach = [self._parts(node)[1] for node in nodes.tolist()]
         points = np.concatenate([self.parts(node) for node in nodes.tolist()])
-        upper = self.band.interval(points).upper.reshape(len(nodes), -1)
+        upper = self.band.quick_upper(points).reshape(len(nodes), -1)
         self.posteriors += upper.size
         return np.asarray(upper.max(1) + reach)
 
@@ -228,6 +237,15 @@ class CellBounds:
                 order = order[~known[order]]
                 index[order] = np.minimum(index[order], self._posterior_bounds(leaves[order]))
                 known[order] = True
+
+    @contextmanager
+    def untouched(self) -> Iterator[None]:
+        """Within the block bounds may be refreshed; afterwards they are what they were: looking changes nothing."""
+        saved = self.upper.copy(), self.source.copy(), self._fresh.copy(), self.posteriors
+        try:
+            yield
+        finally:
+            self.upper, self.source, self._fresh, self.posteriors = saved
 
     # --- splitting (Algorithm 2)
 

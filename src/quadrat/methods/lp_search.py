@@ -21,7 +21,7 @@ from quadrat.randomness import generator
 
 __all__ = ["CellLoop", "CertifiedSearch", "Round"]
 
-_DRAWS = 15  # uniform points of the chosen cell that compete with its centre in many dimensions
+_DRAWS = 7  # uniform points of the chosen cell that compete with its centre in many dimensions
 _CERTIFY_CELLS = 512  # cells of the branch and bound that sharpens a certificate
 
 
@@ -113,7 +113,7 @@ class CellLoop:
             draws = cells.tree.cell(node).sample(generator(self.seed, number), _DRAWS)
             points, free = np.vstack([points, draws]), np.append(free, np.ones(_DRAWS, dtype=bool))
         with cells.band.pending(pending) if len(pending) else nullcontext():
-            upper = cells.band.interval(points).upper
+            upper = cells.band.quick_upper(points)
         cells.posteriors += len(points)
         return np.asarray(points[int(np.argmax(np.where(free, upper, -np.inf)))])
 
@@ -222,22 +222,21 @@ class CertifiedSearch(Search):
         if reason is not None:
             return reason
         cells = self.cells
-        self.loop.lowest_maximum = min(self.loop.lowest_maximum, float(cells.upper[cells.highest()]))
+        with cells.untouched():  # asking for a certificate must not change what is suggested next
+            highest = float(cells.upper[cells.highest()])
         sharper = certified_maximum(cells.band, dimension=self.dimension, max_cells=_CERTIFY_CELLS, tolerance=0.005)
-        self.loop.lowest_maximum = min(self.loop.lowest_maximum, sharper.value)
+        maximum = min(self.loop.lowest_maximum, highest, sharper.value)
         point, low, high = self._best_lower()
         best = int(np.argmax(sharper.lowers))
         if sharper.lowers[best] > low:
             point = sharper.centres[best]
             at = cells.band.interval(point[None])
             low, high = float(at.lower[0]), float(at.upper[0])
-        value = remaining_regret(self.loop.lowest_maximum, low, self.assumptions.ceiling)
+        value = remaining_regret(maximum, low, self.assumptions.ceiling)
         if value < 0:
             self.band.reject(f"the best value still possible lies {-value:.3g} below one that is reached")
         rejection = cells.band.rejection
-        return Certificate(
-            value if rejection is None else float("nan"), point, (low, high), self.loop.lowest_maximum, rejection
-        )
+        return Certificate(value if rejection is None else float("nan"), point, (low, high), maximum, rejection)
 
     def explain(self) -> dict[str, object]:
         return self.loop.explain()

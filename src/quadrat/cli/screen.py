@@ -1,0 +1,66 @@
+"""Where the command prints: as wide as the terminal, 80 columns where there is none, no colours in pipes."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from textwrap import fill
+
+from rich.console import Console, RenderableType
+
+__all__ = ["Screen", "refold"]
+
+_WIDEST = 120  # lines longer than this are hard to read
+_LABEL = re.compile(r" *(\[\d+\]|[A-Za-z][A-Za-z ]*:) ")
+
+
+class Screen:
+    """Standard output."""
+
+    def __init__(self) -> None:
+        self.width = min(shutil.get_terminal_size().columns, _WIDEST)
+        self._console = Console(width=self.width, highlight=False, markup=False, emoji=False)
+
+    def show(self, what: RenderableType) -> None:
+        """Print a table or a line, without trailing blanks in pipes."""
+        if self._console.is_terminal:
+            self._console.print(what)
+            return
+        with self._console.capture() as captured:
+            self._console.print(what)
+        self._console.file.writelines(line.rstrip() + "\n" for line in captured.get().splitlines())
+
+    def say(self, text: str) -> None:
+        """Print paragraphs, folded to the width of the screen."""
+        self._console.file.write(refold(text, self.width) + "\n")
+
+
+def refold(text: str, width: int) -> str:
+    r"""Fold again the paragraphs of a text that was folded for another width.
+
+    A paragraph is one line, or a line that begins with a label (``[1]`` or ``cost:``) and those below it that are
+    indented as far as the label is long.
+
+    Examples
+    --------
+    >>> print(refold("[1] one two\n    three four five\n[2] six", 16))
+    [1] one two
+        three four
+        five
+    [2] six
+    """
+    paragraphs: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        indent = len(line) - len(line.lstrip())
+        label = _LABEL.match(line)
+        if paragraphs and paragraphs[-1][0] and indent == len(paragraphs[-1][0]):
+            paragraphs[-1][1].append(line.strip())
+        else:
+            start = label.group() if label else ""
+            paragraphs.append((start, [line[len(start) :]]))
+    return "\n".join(
+        fill(" ".join(lines), width, initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False)
+        if start
+        else lines[0]
+        for start, lines in paragraphs
+    )

@@ -1,0 +1,236 @@
+"""Acquisition functions of a Gaussian process and their maximisation over the unit cube.
+
+Every acquisition here depends on x through the posterior mean m and deviation s alone. So one is written as a `Score`:
+from m and s, its value and its two partial derivatives; the chain rule with the posterior's gradients is applied once,
+in `maximise`.
+
+References
+----------
+[A23]  Ament, Daulton, Eriksson, Balandat and Bakshy (2023). Unexpected improvements to expected improvement for
+       Bayesian optimization. NeurIPS. The stable logarithm of EI: equation 9 and its appendix on numerics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log, pi, sqrt
+from typing import TypeAlias
+
+import numpy as np
+
+from quadrat.arrays import Array
+from quadrat.gp import GaussianProcess
+
+__all__ = [
+    "Score",
+    "expected_gain",
+    "log_expected_improvement",
+    "log_probability_of_improvement",
+    "maximise",
+    "upper_bound",
+]
+
+Score: TypeAlias = Callable[[Array, Array], tuple[Array, Array, Array]]
+"""(m, s), each shape (k,), to (value, d value / d m, d value / d s), each shape (k,)."""
+
+_HALF_LOG_TWO_PI = 0.5 * log(2 * pi)
+_LEAST_DEVIATION = 1e-12  # in model units: where f is known exactly, z would be 0/0
+_FAR = -100.0  # below, an asymptotic series is more accurate than a difference
+
+_BATCH = 512  # points scored at once before any climb
+_NEAR_SCALES = (0.1, 0.01, 0.001)
+_NEAR_EACH = 32
+_ROUGH, _FINE = 1e-5, 1e-10  # relative change of the value at which a climb ends: all of them, the best of them
+_STEPS = 100
+_CANDIDATES = 256  # points at which f is drawn to estimate what is still to gain
+_DRAWS = 256
+
+
+def upper_bound(multiplier: float) -> Score:
+    """Return the score m + multiplier * s, an upper confidence bound."""
+
+    def score(mean: Array, deviation: Array) -> tuple[Array, Array, Array]:
+        return mean + multiplier * deviation, np.ones_like(mean), np.full_like(mean, multiplier)
+
+    return score
+
+
+def log_expected_improvement(best: float) -> Score:
+    """Return the score log E max(f - best, 0) = log s + log h(z), z = (m - best)/s, h(z) = phi(z) + z Phi(z).
+
+    EI itself is 0 in double precision over most of the cube once the optimum is nearly known, and so is its
+    gradient; its logarithm never is [A23].
+    """
+
+    def score(mean: Array, deviation: Array) -> tuple[Array, Array, Array]:
+        s = np.maximum(deviation, _LEAST_DEVIATION)
+        log_h, share, density = improvement((mean - best) / s)
+        # EI = s h(z) has the slopes Phi(z) in m and phi(z) in s; divided by EI they are those of its logarithm.
+        return np.log(s) + log_h, share / s, density / s
+
+    return score
+
+
+def log_probability_of_improvement(target: float) -> Score:
+    """Return the score log P(f > target) = log Phi(z), z = (m - target)/s."""
+
+    def score(mean: Array, deviation: Array) -> tuple[Array, Array, Array]:
+        from scipy.special import erfcx, log_ndtr
+
+        s = np.maximum(deviation, _LEAST_DEVIATION)
+        z = (mean - target) / s
+        # phi/Phi through erfcx: a difference of logarithms near -z^2/2 would lose all digits for z << 0
+        in_mean = sqrt(2 / pi) / erfcx(-z / sqrt(2)) / s
+        return np.asarray(log_ndtr(z)), in_mean, -z * in_mean
+
+    return score
+
+
+def improvement(z: Array) -> tuple[Array, Array, Array]:
+    """Return (log h, Phi/h, phi/h) at z, shape (k,), with h(z) = phi(z) + z Phi(z); accurate for every z.
+
+    For z <= -1 the two terms of h nearly cancel: h/phi = 1 - |z| Phi/phi is formed from erfcx [A23, equation 9], and
+    below -100, where that cancels too, from its series z^-2 (1 - 3 z^-2 + 15 z^-4 - 105 z^-6).
+
+    Examples
+    --------
+    >>> improvement(np.array([0.0, -40.0]))[0].round(3).tolist()
+    [-0.919, -808.299]
+    """
+    from scipy.special import erfcx, ndtr
+
+    log_phi = -0.5 * z**2 - _HALF_LOG_TWO_PI
+    ratio = np.empty_like(z)  # h / phi
+    mills = np.empty_like(z)  # Phi / phi
+    far = z < _FAR
+    middle = ~far & (z <= -1)
+    mills[z <= -1] = erfcx(-z[z <= -1] / sqrt(2)) * sqrt(pi / 2)
+    ratio[middle] = 1 + z[middle] * mills[middle]
+    u = z[far] ** -2.0
+    ratio[far] = u * (1 - u * (3 - u * (15 - u * 105)))
+    near = ~far & ~middle
+    log_h, share, density = (
+        log_phi + np.log(ratio, where=~near, out=np.zeros_like(z)),
+        np.empty_like(z),
+        np.empty_like(z),
+    )
+    share[~near], density[~near] = mills[~near] / ratio[~near], 1 / ratio[~near]
+    phi, below = np.exp(log_phi[near]), ndtr(z[near])
+    h = phi + z[near] * below
+    log_h[near], share[near], density[near] = np.log(h), below / h, phi / h
+    return log_h, share, density
+
+
+def maximise(
+    gp: GaussianProcess,
+    score: Score,
+    rng: np.random.Generator,
+    *,
+    dimension: int,
+    restarts: int = 10,
+) -> tuple[Array, float]:
+    """Maximise a score of the posterior over [0, 1]^D.
+
+    L-BFGS-B with analytic gradients, from `restarts` uniform points (10 in the paper, appendix "Details of
+    Experiments") and from the best points of two batches: one uniform, one around the observed points of highest mean,
+    which uniform points never come near in many dimensions.
+
+    Parameters
+    ----------
+    gp
+        The posterior; inside its `pending` block, pending points count.
+    score
+        What to maximise.
+    rng
+        Draws batches and restarts; equal generators give equal answers.
+    dimension
+        D.
+    restarts
+        Uniform starts.
+
+    Returns
+    -------
+    point
+        Shape (D,), inside the cube.
+    value
+        The score there; never NaN.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> gp = GaussianProcess(Matern(2.5, 0.3), noise_variance=0.01)
+    >>> gp.add([[0.0], [0.5], [1.0]], [0.0, 1.0, 0.5])
+    >>> point, value = maximise(gp, upper_bound(1.0), np.random.default_rng(0), dimension=1)
+    >>> point.round(3).tolist(), round(value, 3)
+    ([0.684], 1.421)
+    """
+    from scipy.optimize import minimize
+
+    starts = rng.random((restarts, dimension))
+    batches = [rng.random((_BATCH, dimension)), *([_around_best(gp, rng)] if len(gp) else [])]
+    peaks = [batch[int(np.argmax(_values(gp, score, batch)))] for batch in batches]
+
+    def downhill(x: Array) -> tuple[float, Array]:
+        at = gp.predict_with_gradients(x[None, :])
+        assert at.mean_gradient is not None
+        assert at.deviation_gradient is not None
+        value, in_mean, in_deviation = score(at.mean, at.deviation)
+        slope = in_mean[0] * at.mean_gradient[0] + in_deviation[0] * at.deviation_gradient[0]
+        if not (np.isfinite(value[0]) and np.isfinite(slope).all()):
+            return np.inf, np.zeros(dimension)  # the line search steps back
+        return -float(value[0]), -slope
+
+    def climb(start: Array, tolerance: float) -> Array:
+        with np.errstate(all="ignore"):  # what is not finite is refused, not reported
+            found = minimize(
+                downhill,
+                start,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=[(0.0, 1.0)] * dimension,
+                options={"ftol": tolerance, "maxiter": _STEPS},
+            )
+        return np.clip(found.x, 0.0, 1.0) if np.isfinite(found.x).all() else start
+
+    ends = [*peaks, *(climb(start, _ROUGH) for start in (*peaks, *starts))]
+    ends.append(climb(ends[int(np.argmax(_values(gp, score, np.array(ends))))], _FINE))
+    values = _values(gp, score, np.array(ends))
+    best = int(np.argmax(values))
+    return ends[best], float(values[best])
+
+
+def expected_gain(gp: GaussianProcess, x: Array, rng: np.random.Generator) -> float:
+    """Estimate E max f - E f(x), in model units, by drawing f jointly at no more than 256 points.
+
+    Half of them are uniform, the others lie around x: in many dimensions it is there that improvement is to be had.
+    An estimate, from below, of what the model believes; never a bound.
+    """
+    dimension = len(x)
+    near = _CANDIDATES // 2
+    steps = np.geomspace(1e-3, 0.3, near)[:, None] * rng.standard_normal((near, dimension))
+    uniform = rng.random((_CANDIDATES - near - 1, dimension))
+    points = np.vstack([x[None, :], np.clip(x + steps, 0.0, 1.0), uniform])
+    covariance = gp.covariance(points)
+    # The matrix is singular to working precision where points lie close: a square root by eigenvalues takes that.
+    eigenvalues, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
+    root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+    mean = gp.predict_mean(points)
+    draws = mean[:, None] + root @ rng.standard_normal((_CANDIDATES, _DRAWS))
+    return max(float(np.mean(draws.max(axis=0) - draws[0])), 0.0)
+
+
+def _values(gp: GaussianProcess, score: Score, points: Array) -> Array:
+    at = gp.predict(points)
+    with np.errstate(all="ignore"):
+        values = score(at.mean, at.deviation)[0]
+    return np.where(np.isfinite(values), values, -np.finfo(np.float64).max)
+
+
+def _around_best(gp: GaussianProcess, rng: np.random.Generator) -> Array:
+    """Points near the four observed points of highest mean, each with some axes moved; shape (m, D)."""
+    top = gp.x[np.argsort(-gp.predict_mean(gp.x), kind="stable")[:4]]
+    dimension = top.shape[1]
+    centres = np.repeat(top, len(_NEAR_SCALES) * _NEAR_EACH // len(top) + 1, axis=0)
+    scales = np.resize(_NEAR_SCALES, len(centres))[:, None]
+    moved = rng.random(centres.shape) < max(0.5, 1 / dimension)
+    return np.clip(centres + np.where(moved, scales * rng.standard_normal(centres.shape), 0.0), 0.0, 1.0)

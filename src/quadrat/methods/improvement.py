@@ -1,0 +1,67 @@
+"""Expected improvement and probability of improvement, by their logarithms.
+
+References
+----------
+[K64]  Kushner (1964). A new method of locating the maximum point of an arbitrary multipeak curve in the presence of
+       noise. J. Basic Engineering.
+[J98]  Jones, Schonlau and Welch (1998). Efficient global optimization of expensive black-box functions. J. Global
+       Optimization.
+[A23]  Ament et al. (2023). Unexpected improvements to expected improvement for Bayesian optimization. NeurIPS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from quadrat.arrays import as_number
+from quadrat.methods.acquisition import Score, log_expected_improvement, log_probability_of_improvement
+from quadrat.methods.base import MethodFacts
+from quadrat.methods.surrogate import ModelBased, Surrogate
+
+__all__ = ["ExpectedImprovement", "ProbabilityOfImprovement"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedImprovement(ModelBased):
+    """Evaluate where E max(f(x) - f_best, 0) is largest [J98, equation 15], searched by its logarithm [A23].
+
+    f_best is the highest posterior mean over the evaluated points. Under noise the highest observation would be the
+    luckiest one, and improving on luck sends the search away from the optimum.
+
+    Options: those of `ModelBased`.
+    """
+
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        title="Expected improvement",
+        paper="Jones, Schonlau and Welch 1998; in logarithms: Ament et al. 2023",
+        assumes="f is a draw of the Gaussian process",
+    )
+
+    def score(self, model: Surrogate) -> tuple[Score, str]:
+        return log_expected_improvement(model.best_mean()), "largest log expected improvement"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbabilityOfImprovement(ModelBased):
+    """Evaluate where P(f(x) > f_best + xi) is largest [K64]; f_best as in `ExpectedImprovement`.
+
+    Parameters
+    ----------
+    xi
+        The improvement asked for, >= 0, in model units. At 0 the method only ever creeps ahead from where it is.
+    """
+
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        title="Probability of improvement",
+        paper="Kushner 1964",
+        assumes="f is a draw of the Gaussian process",
+    )
+
+    xi: float = 0.1
+
+    def check(self) -> None:
+        object.__setattr__(self, "xi", as_number(self.xi, name="xi", at_least=0.0))
+
+    def score(self, model: Surrogate) -> tuple[Score, str]:
+        return log_probability_of_improvement(model.best_mean() + self.xi), "largest log probability of improvement"

@@ -1,0 +1,79 @@
+"""Random search, and what searches without a model share: a fixed design, and the best mean as recommendation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from quadrat.arrays import Array
+from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.randomness import generator
+
+__all__ = ["DesignSearch", "RandomSearch"]
+
+
+class DesignSearch(Search):
+    """A search whose points do not depend on what is told: trial i evaluates point i of a design.
+
+    It recommends the evaluated point with the highest mean of values (weighted by their precision where standard
+    errors were told). There is no model, so no interval and no estimate of what is still to gain.
+
+    Parameters
+    ----------
+    point
+        From the trial's number to its point, shape (D,).
+    why
+        What a proposal says of itself.
+    """
+
+    def __init__(self, point: Callable[[int], Array], why: str) -> None:
+        self._point = point
+        self._why = why
+        self._told: dict[bytes, list[Told]] = {}
+
+    def ask(self, number: int, pending: Array) -> Proposal:  # noqa: ARG002  # points of a design repeat with probability 0
+        return Proposal(self._point(number), self._why)
+
+    def tell(self, told: Told) -> None:
+        self._told.setdefault((told.x + 0.0).tobytes(), []).append(told)
+
+    def recommend(self) -> Guess:
+        means = [_mean(trials) for trials in self._told.values()]
+        best = int(np.argmax(means))
+        return Guess(list(self._told.values())[best][0].x.copy(), means[best])
+
+    def explain(self) -> dict[str, object]:
+        return {"trials": sum(len(trials) for trials in self._told.values()), "distinct points": len(self._told)}
+
+
+def _mean(trials: list[Told]) -> float:
+    """Mean of everything measured at one point; by precision only where every trial there has a positive one."""
+    variances = [told.variance for told in trials]
+    if all(variance is not None and variance > 0 for variance in variances):
+        weights = 1 / np.array(variances, dtype=np.float64)
+        return float(weights @ [float(np.mean(told.values)) for told in trials] / weights.sum())
+    return float(np.mean(np.concatenate([told.values for told in trials])))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomSearch(Method):
+    """Independent uniform points: the baseline that every other method has to beat.
+
+    Examples
+    --------
+    >>> search = RandomSearch().start(2, seed=0)
+    >>> search.ask(0, np.empty((0, 2))).x.round(3).tolist()
+    [0.943, 0.316]
+    """
+
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        title="Random search",
+        paper="Bergstra and Bengio 2012, Random search for hyper-parameter optimization, JMLR",
+        assumes="nothing",
+    )
+
+    def start(self, dimension: int, seed: int) -> DesignSearch:
+        return DesignSearch(lambda number: generator(seed, number).random(dimension), "uniform")

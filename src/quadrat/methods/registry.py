@@ -1,0 +1,84 @@
+"""Methods by name. A method's module is imported when the method is first asked for."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, Field, fields
+from difflib import get_close_matches
+from importlib import import_module
+
+from quadrat.errors import InvalidInput
+from quadrat.methods.base import Method
+
+__all__ = ["all_methods", "get", "names", "unknown_name"]
+
+_MODULE_OF = {
+    "LPGPUCB": "lp_gp_ucb",
+    "LP0": "lp_gp_ucb",
+    "Heuristic": "heuristic",
+    "IGPUCB": "igp_ucb",
+    "GPUCB": "gp_ucb",
+    "ExpectedImprovement": "improvement",
+    "ProbabilityOfImprovement": "improvement",
+    "SobolSearch": "sobol_search",
+    "RandomSearch": "random_search",
+}
+
+
+def names() -> tuple[str, ...]:
+    """Return the names that `get` knows."""
+    return tuple(_MODULE_OF)
+
+
+def get(method: str | Method) -> Method:
+    """Return the method called so with its default options; a method is returned as it is.
+
+    Raises
+    ------
+    InvalidInput
+        Neither a method nor the name of one.
+
+    Examples
+    --------
+    >>> get("ExpectedImprovement").facts.title
+    'Expected improvement'
+    """
+    if isinstance(method, Method):
+        return method
+    if not isinstance(method, str):
+        raise InvalidInput(
+            f"method: expected a method, such as RandomSearch() with its parentheses, or one of {', '.join(names())}, "
+            f"got {method!r}"
+        )
+    if method not in _MODULE_OF:
+        raise unknown_name(method, names())
+    found = load(method)
+    missing = [option.name for option in fields(found) if _is_required(option)]  # type: ignore[arg-type]  # a dataclass
+    if missing:
+        raise InvalidInput(
+            f"method: expected a name that stands alone, got {method!r}, which cannot guess {', '.join(missing)}; "
+            f"give it as {method}({', '.join(f'{name}=...' for name in missing)})"
+        )
+    return found()
+
+
+def _is_required(option: Field[object]) -> bool:
+    return option.init and option.default is MISSING and option.default_factory is MISSING
+
+
+def all_methods() -> dict[str, type[Method]]:
+    """Return every method's class by name."""
+    return {name: load(name) for name in names()}
+
+
+def load(name: str) -> type[Method]:
+    """Return the class of this name."""
+    found: type[Method] = getattr(import_module(f"quadrat.methods.{_MODULE_OF[name]}"), name)
+    return found
+
+
+def unknown_name(name: str, known: tuple[str, ...]) -> InvalidInput:
+    """Return the error for a name that is not among those known, with the nearest one."""
+    folded = {other.casefold(): other for other in known}
+    near = get_close_matches(str(name).casefold(), folded, n=1)
+    hint = f"; did you mean {folded[near[0]]!r}?" if near else ""
+    return InvalidInput(f"method: expected one of {', '.join(known)}, got {name!r}{hint}")

@@ -1,0 +1,390 @@
+"""What the methods with a Gaussian-process model share: how they start, what they learn, what they recommend.
+
+The paper's recipe (appendix "Details of Experiments"): the first 5 points uniform, the length-scale of a Matérn kernel
+with nu = 2.5 by maximum likelihood on those, fixed from then on. What it leaves open is decided here and in
+`quadrat.methods.preset`:
+
+- the prior mean is 0 and, unless `Learned` says otherwise, the prior deviation 1, both in model units: those of the
+  values, or, with `standardise`, of the values less their mean and divided by their standard deviation, both taken from
+  the data that the kernel was learned from and frozen with it, so that the posterior grows by appending;
+- the recommended point is the evaluated one of highest posterior mean.
+
+A model is a pure function of what was told, in the order of telling: nothing is learned between the scheduled times.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from quadrat.arrays import Array, as_number
+from quadrat.errors import InvalidInput
+from quadrat.gp import Bounds, GaussianProcess, Observations, Priors, fit_map
+from quadrat.kernels import Kernel, Matern
+from quadrat.methods.acquisition import Score, expected_gain, maximise
+from quadrat.methods.base import Guess, Method, Proposal, Search, Told
+from quadrat.partition.unit_cube import as_count
+from quadrat.randomness import generator
+
+__all__ = ["Learned", "ModelBased", "ModelSearch", "Surrogate", "learn_kernel"]
+
+_CREDIBLE = 1.6448536269514722  # the normal quantile of .95: 90 % lie within
+_LEAST_VARIANCE = 1e-8  # of the prior variance: a standard error of 0 must not make the matrix singular
+# Names of streams beside (seed, trial number), which draws the initial points.
+_ACQUISITION, _GAIN = 1, 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """A Matérn kernel with one length-scale for all axes, learned by maximum likelihood.
+
+    Parameters
+    ----------
+    nu
+        Smoothness, > 0.
+    amplitude
+        Prior standard deviation s > 0, in model units; not learned.
+    lengthscales
+        The range (low, high) that is searched, in units of the cube's side. Five points often have a likelihood that
+        grows all the way to 0 or to infinity; the paper does not say what it did then.
+    refit_every
+        None learns once, from the first `n_initial` trials, as in the paper. A number k learns again, from everything
+        told, k, 2k, ... trials later; "doubling" whenever the number of trials has doubled. Each fit starts from
+        the one before.
+    """
+
+    nu: float = 2.5
+    amplitude: float = 1.0
+    lengthscales: tuple[float, float] = (0.1, 2.0)
+    refit_every: int | Literal["doubling"] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nu", as_number(self.nu, name="nu", above=0.0))
+        object.__setattr__(self, "amplitude", as_number(self.amplitude, name="amplitude", above=0.0))
+        low, high = self.lengthscales
+        if not 0 < low < high < np.inf:
+            raise InvalidInput(f"lengthscales: expected a range 0 < low < high, got {self.lengthscales!r}")
+        every = self.refit_every
+        if not (every is None or every == "doubling" or (isinstance(every, int) and every is not True and every > 0)):
+            raise InvalidInput(f'refit_every: expected None, "doubling" or a number of trials >= 1, got {every!r}')
+
+    def start(self) -> Matern:
+        """Return the kernel with the length-scale in the middle of the range."""
+        return Matern(self.nu, float(np.sqrt(np.prod(self.lengthscales))), amplitude=self.amplitude)
+
+    def due(self, trials: int, n_initial: int) -> bool:
+        """Whether the kernel is learned when this many trials have been told."""
+        if trials <= n_initial or self.refit_every is None:
+            return trials == n_initial
+        if self.refit_every == "doubling":
+            share, rest = divmod(trials, n_initial)
+            return rest == 0 and share.bit_count() == 1
+        return (trials - n_initial) % self.refit_every == 0
+
+
+def learn_kernel(form: Learned, data: Observations, previous: Kernel | None = None) -> Matern:
+    """Return the kernel of this form whose length-scale has the highest likelihood, with prior mean 0.
+
+    Parameters
+    ----------
+    form
+        Smoothness, amplitude and the range of length-scales.
+    data
+        Merged observations in model units, noise variances known.
+    previous
+        The fit before, where the search then starts; otherwise it starts from five length-scales of the range.
+
+    Examples
+    --------
+    >>> data = Observations.merge([[0.1], [0.3], [0.6], [0.8]], [0.0, 0.8, 0.9, 0.2], 0.01)
+    >>> round(float(np.max(learn_kernel(Learned(), data).lengthscales)), 2)
+    0.42
+    """
+    low, high = form.lengthscales
+    grid = np.geomspace(low, high, 5)
+    start = form.start() if previous is None else previous
+    logs = [np.log([scale, form.amplitude]) for scale in grid] if previous is None else []
+    fit = fit_map(
+        start,
+        data,
+        noise_variance=0.0,  # every observation brings its own
+        mean=0.0,
+        priors=Priors.flat(),
+        # An interval of no width: the amplitude is configured, not learned.
+        bounds=Bounds(lengthscale=(low, high), amplitude=(form.amplitude, form.amplitude * (1 + 1e-12))),
+        starts=logs,
+        standardise=False,
+    )
+    return Matern(form.nu, float(np.exp(fit.parameters[0])), amplitude=form.amplitude)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What was learned: the kernel, and the affine map between values and model units."""
+
+    kernel: Kernel
+    shift: float
+    scale: float
+
+    def to_model(self, values: Array) -> Array:
+        """Return values in model units."""
+        return (values - self.shift) / self.scale
+
+    def variances(self, variances: Array) -> Array:
+        """Return noise variances in model units, never so small that the matrix becomes singular."""
+        return np.maximum(variances / self.scale**2, _LEAST_VARIANCE * self.kernel.variance)
+
+
+class Surrogate:
+    """The Gaussian process of a search: told trials go in, posteriors come out, in model units."""
+
+    def __init__(self, method: ModelBased, dimension: int) -> None:
+        self.method = method
+        self.dimension = dimension
+        self.trials = 0
+        self._x: list[Array] = []  # one row an observation, in the order of telling
+        self._y: list[float] = []
+        self._variance: list[float] = []
+        self._learned: Frame | None = None
+        self._provisional: Frame | None = None
+        self._built: Frame | None = None  # what the two posteriors below were built with
+        self._absorbed = 0  # observations that they have taken in
+        self._index: GaussianProcess
+        self._belief: GaussianProcess
+
+    # --- what was told
+
+    @property
+    def x(self) -> Array:
+        """Points of all observations, repeats included, shape (N, D)."""
+        return np.array(self._x).reshape(-1, self.dimension)
+
+    @property
+    def y(self) -> Array:
+        """All observations in model units, shape (N,)."""
+        return self.frame.to_model(np.array(self._y))
+
+    @property
+    def variances(self) -> Array:
+        """Their noise variances in model units, shape (N,)."""
+        return self.frame.variances(np.array(self._variance))
+
+    def tell(self, told: Told) -> None:
+        """Take in one trial; learn the kernel where that is due."""
+        if told.variance is None:
+            new = [(float(value), self.method.noise**2) for value in told.values]
+        else:
+            new = [(float(np.mean(told.values)), float(told.variance))]
+        for value, variance in new:
+            self._x.append(np.asarray(told.x, dtype=np.float64))
+            self._y.append(value)
+            self._variance.append(variance)
+        self.trials += 1
+        self._provisional = None
+        form, first = self.method.form_of_kernel, self.method.n_initial
+        if form.due(self.trials, first) if isinstance(form, Learned) else self.trials == first:
+            self._learned = self._learn()
+
+    @property
+    def settled(self) -> bool:
+        """Whether the initial design is told, so that the model may decide."""
+        return self._learned is not None
+
+    # --- what is believed
+
+    @property
+    def frame(self) -> Frame:
+        """What was learned last; before the initial design is complete, from whatever there is."""
+        if self._learned is not None:
+            return self._learned
+        if self._provisional is None:
+            self._provisional = self._learn()
+        return self._provisional
+
+    @property
+    def gp(self) -> GaussianProcess:
+        """The posterior that the acquisition reads, with the method's regulariser for noise."""
+        self._update()
+        return self._index
+
+    @property
+    def belief(self) -> GaussianProcess:
+        """The posterior under the stated noise, which recommends; it is `gp` unless the method regularises more."""
+        self._update()
+        return self._belief
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of one observation's noise, in model units."""
+        return float(np.sqrt(self.frame.variances(np.array([self.method.noise**2]))[0]))
+
+    @property
+    def gain(self) -> float:
+        """The information gained so far, log det(I + K/lambda)/2 over the observations of `gp`, in nats."""
+        return 0.5 * self.gp.logdet
+
+    def best_mean(self) -> float:
+        """Return the highest posterior mean over the observed points: the incumbent, free of the luck of one draw."""
+        return float(self.gp.predict_mean(self.gp.x).max())
+
+    @contextmanager
+    def pending(self, points: Array) -> Iterator[GaussianProcess]:
+        """Within the block, `gp` counts these points (p, D) as observed at their own mean."""
+        gp = self.gp
+        if not len(points):
+            yield gp
+            return
+        with gp.pending(points):
+            yield gp
+
+    def _update(self) -> None:
+        """Append to the posteriors what was told since they were last asked for; build them where units changed."""
+        frame = self.frame
+        if self._built is not frame:
+            noise = self.noise**2
+            regulariser = self.method.regulariser(noise)
+            self._belief = GaussianProcess(frame.kernel, noise_variance=noise)
+            same = regulariser == noise
+            self._index = self._belief if same else GaussianProcess(frame.kernel, noise_variance=regulariser)
+            self._built, self._absorbed = frame, 0
+        ratio = self._index.noise_variance / self._belief.noise_variance
+        for row in range(self._absorbed, len(self._y)):
+            # One by one: a block would round differently, and a replay that asks less often would not be exact.
+            x, y = self._x[row][None, :], frame.to_model(np.array(self._y[row : row + 1]))
+            variance = frame.variances(np.array(self._variance[row : row + 1]))
+            self._belief.add(x, y, variance)
+            if self._index is not self._belief:
+                self._index.add(x, y, ratio * variance)
+        self._absorbed = len(self._y)
+
+    def _learn(self) -> Frame:
+        y = np.array(self._y)
+        shift, scale = (float(np.mean(y)), _spread(y)) if self.method.standardise else (0.0, 1.0)
+        form = self.method.form_of_kernel
+        if isinstance(form, Kernel):
+            return Frame(form, shift, scale)
+        units = Frame(form.start(), shift, scale)
+        data = Observations.merge(self.x, units.to_model(y), units.variances(np.array(self._variance)))
+        previous = None if self._learned is None else self._learned.kernel
+        return replace(units, kernel=learn_kernel(form, data, previous))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelBased(Method):
+    """Options that every method with a Gaussian-process model shares.
+
+    Parameters
+    ----------
+    kernel
+        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe.
+    noise
+        Standard deviation of one observation, > 0, in the units of the values.
+    n_initial
+        Trials that must be told before the model decides, >= 1; until then points are uniform.
+    standardise
+        Whether the model sees values less their mean and divided by their standard deviation (see the module).
+    """
+
+    kernel: Kernel | Learned | None = None
+    noise: float = 0.1
+    n_initial: int = 5
+    standardise: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.kernel, Kernel | Learned | None):
+            raise InvalidInput(
+                f"kernel: expected a kernel such as Matern(2.5, 0.3), Learned() or None, got {self.kernel!r}"
+            )
+        object.__setattr__(self, "noise", as_number(self.noise, name="noise", above=0.0))
+        object.__setattr__(self, "n_initial", as_count(self.n_initial, name="n_initial", at_least=1))
+        self.check()
+
+    def check(self) -> None:
+        """Check the options that a method adds."""
+
+    @property
+    def form_of_kernel(self) -> Kernel | Learned:
+        """The kernel, or how to learn it."""
+        return Learned() if self.kernel is None else self.kernel
+
+    def start(self, dimension: int, seed: int) -> ModelSearch:
+        return ModelSearch(self, dimension, seed)
+
+    def regulariser(self, noise_variance: float) -> float:
+        """Return the lambda of K + lambda I, from the noise variance, both in model units."""
+        return noise_variance
+
+    @abstractmethod
+    def score(self, model: Surrogate) -> tuple[Score, str]:
+        """Return the acquisition after what the model was told, and a phrase that says why its maximum is worth it."""
+
+
+class ModelSearch(Search):
+    """A search that maximises the method's score; what differs between methods is in the method."""
+
+    def __init__(self, method: ModelBased, dimension: int, seed: int) -> None:
+        if isinstance(method.kernel, Kernel):
+            method.kernel.check_dimension(dimension)
+        self.method = method
+        self.dimension = dimension
+        self.seed = seed
+        self.model = Surrogate(method, dimension)
+
+    def ask(self, number: int, pending: Array) -> Proposal:
+        if not self.model.settled:
+            of = f"{self.model.trials} of {self.method.n_initial} initial trials told"
+            return Proposal(generator(self.seed, number).random(self.dimension), f"uniform: {of}")
+        return self.decide(number, pending)
+
+    def decide(self, number: int, pending: Array) -> Proposal:
+        """Propose a point from the model."""
+        score, why = self.method.score(self.model)
+        with self.model.pending(pending) as gp:
+            x, value = maximise(gp, score, generator(self.seed, number, _ACQUISITION), dimension=self.dimension)
+        return Proposal(x, f"{why} ({value:.4g})")
+
+    def tell(self, told: Told) -> None:
+        self.model.tell(told)
+
+    def recommend(self) -> Guess:
+        """Return the evaluated point of highest posterior mean, with a 90 % credible interval."""
+        gp, frame = self.model.belief, self.model.frame
+        at = gp.predict(gp.x)
+        best = int(np.argmax(at.mean))
+        mean, deviation = float(at.mean[best]), float(at.deviation[best])
+        low, high = (frame.shift + frame.scale * (mean + side * _CREDIBLE * deviation) for side in (-1, 1))
+        gain = frame.scale * expected_gain(gp, gp.x[best], generator(self.seed, self.model.trials, _GAIN))
+        return Guess(gp.x[best].copy(), frame.shift + frame.scale * mean, (low, high), gain=gain)
+
+    def explain(self) -> dict[str, object]:
+        if not self.model.trials:
+            return {"trials": 0}
+        frame = self.model.frame
+        return {
+            "trials": self.model.trials,
+            "initial design complete": self.model.settled,
+            "kernel": repr(frame.kernel),
+            "shift": frame.shift,
+            "scale": frame.scale,
+            "log evidence": self.model.belief.log_evidence,
+            "information gain": self.model.gain,
+        }
+
+
+def as_probability(value: object, *, name: str = "delta") -> float:
+    """Return `value` as a probability strictly between 0 and 1."""
+    number = as_number(value, name=name, above=0.0)
+    if number >= 1.0:
+        raise InvalidInput(f"{name}: expected a probability in (0, 1), got {value!r}")
+    return number
+
+
+def _spread(y: Array) -> float:
+    """Standard deviation; 1 for values that are equal up to rounding, which have no scale of their own."""
+    spread = float(np.std(y))
+    return spread if spread > 1e-12 * float(np.abs(y).max()) else 1.0

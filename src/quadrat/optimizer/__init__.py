@@ -1,0 +1,21 @@
+"""The optimizer: ask for a trial, tell its outcome, get a recommendation; the only place that knows of directions."""
+
+from __future__ import annotations
+
+from quadrat.optimizer.method_choice import DEFAULT_METHOD
+from quadrat.optimizer.optimizer import Optimizer
+from quadrat.optimizer.outcome import FAILED, Outcome
+from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recommendation
+from quadrat.optimizer.trial import Trial, TrialRecord
+
+__all__ = [
+    "DEFAULT_METHOD",
+    "FAILED",
+    "BestSeen",
+    "CertificateReport",
+    "Optimizer",
+    "Outcome",
+    "Recommendation",
+    "Trial",
+    "TrialRecord",
+]

@@ -1,0 +1,64 @@
+"""When a run can be certified, and what each norm bound would certify."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from quadrat.arrays import Array
+from quadrat.confidence import CertificateCurve, certificate_curve
+from quadrat.errors import NotAvailable
+from quadrat.kernels import Kernel
+from quadrat.methods.base import Method
+from quadrat.optimizer.direction import Direction
+from quadrat.optimizer.history import History
+from quadrat.space import Space
+
+__all__ = ["curve_of", "why_not_certified"]
+
+
+def why_not_certified(space: Space, method: Method, history: History) -> str | None:
+    """Return why nothing can be certified in this run, whatever the search says; None if something can."""
+    rough, standard_errors = space.discontinuous, history.standard_errors
+    if rough:
+        return (
+            f"expected a space of Floats without steps or conditions, got {', '.join(rough)}: the assumptions are"
+            " about a function on the whole cube"
+        )
+    if standard_errors:
+        return "expected plain values, got a standard error: it is an estimate, and nothing certified rests on those"
+    if not history.count("complete"):
+        return f"no trial is complete yet ({history.summary()})"
+    return method.why_not_certified(continuous=True, standard_errors=False)
+
+
+def curve_of(
+    space: Space, method: Method, history: History, direction: Direction, norm_bounds: Sequence[float] | Array
+) -> CertificateCurve:
+    """Return the certificate of the run under each norm bound, all else as the method states it.
+
+    Raises
+    ------
+    NotAvailable
+        The method states no kernel and noise, or the run cannot be certified whatever the bound is.
+    """
+    kernel, noise = getattr(method, "kernel", None), getattr(method, "noise", None)
+    if not isinstance(kernel, Kernel) or not isinstance(noise, float | int):
+        raise NotAvailable(
+            f"certificate_curve: expected a method that states its kernel and noise, got {type(method).__name__};"
+            " LPGPUCB does, and so can quadrat.certificate_curve(kernel, X, y, noise=...)"
+        )
+    reason = why_not_certified(space, method, history)
+    if reason is not None:
+        raise NotAvailable(f"certificate_curve: {reason}")
+    entries = [history[number] for number in history.numbers("complete")]
+    return certificate_curve(
+        kernel,
+        np.array([entry.x for entry in entries for _ in entry.record.values]),
+        np.array([direction.turn(value) for entry in entries for value in entry.record.values]),
+        noise=float(noise),
+        norm_bounds=norm_bounds,
+        delta=getattr(method, "delta", 0.05),
+        holder=getattr(method, "holder", None),
+    )

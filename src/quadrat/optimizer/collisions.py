@@ -1,0 +1,43 @@
+"""A substitute for a proposal that rounds to a point which is being evaluated or which failed.
+
+Methods choose on the cube and cannot know which of its points are one and the same setting. Where a space has integers,
+categories or steps, two proposals that look different may be equal: a parallel worker would repeat another's work, and
+a setting that crashed would be tried again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quadrat.arrays import Array
+from quadrat.space import Space
+
+__all__ = ["free_point"]
+
+_TRIES_PER_RADIUS = 16
+_RADII = (0.05, 0.1, 0.2, 0.4, 1.0)  # of the axis, nearest first: what the method wanted is near its proposal
+
+
+def free_point(space: Space, x: Array, taken: Array, rng: np.random.Generator) -> Array | None:
+    """Return a rounded point near `x` that is not among the rows of `taken`; None when none was found.
+
+    Parameters
+    ----------
+    space
+        What rounds.
+    x
+        The proposal, shape (D,).
+    taken
+        Rounded points to avoid, shape (p, D).
+    rng
+        The stream to draw from.
+    """
+    avoid = {row.tobytes() for row in taken}
+    for radius in _RADII:
+        steps = rng.uniform(-radius, radius, size=(_TRIES_PER_RADIUS, space.dimension))
+        nearby = space.round(np.clip(x + steps, 0.0, 1.0))
+        free = np.array([row for row in nearby if row.tobytes() not in avoid])
+        if len(free):
+            nearest: Array = free[int(np.argmin(((free - x) ** 2).sum(axis=1)))]
+            return nearest
+    return None

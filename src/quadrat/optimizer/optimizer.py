@@ -1,0 +1,372 @@
+"""The optimizer: it translates between a user's parameters, directions and failures and a search on the unit cube."""
+
+from __future__ import annotations
+
+import logging
+import operator
+import zlib
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from quadrat.arrays import Array
+from quadrat.confidence import CertificateCurve
+from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.methods.base import Method, Told
+from quadrat.optimizer.certifying import curve_of, why_not_certified
+from quadrat.optimizer.collisions import free_point
+from quadrat.optimizer.direction import Direction
+from quadrat.optimizer.events import VERSION, Event, asked, check_header, reading_of, told
+from quadrat.optimizer.history import History
+from quadrat.optimizer.method_choice import resolve
+from quadrat.optimizer.outcome import Outcome, Reading, read_outcome
+from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recommendation, why_recommended
+from quadrat.optimizer.trial import Trial, TrialRecord
+from quadrat.randomness import generator
+from quadrat.space import Space
+
+__all__ = ["Optimizer"]
+
+_COLLISION_STREAM = 0x0C011151  # names the stream of `free_point`, apart from those that methods draw from
+_logger = logging.getLogger(__name__)
+
+
+class Optimizer:
+    """Ask for a trial, evaluate it, tell its outcome, as often as you like; then ask for a recommendation.
+
+    A suggestion is a pure function of the seed, the trial's number, what was told, in order, and what was pending when
+    it was asked. So `state` and `from_state` rebuild a run, and its next suggestion is the same bit for bit (same
+    machine, same wheels, one BLAS thread). An optimizer is not safe to share between threads.
+
+    Parameters
+    ----------
+    space
+        What to search.
+    direction
+        "maximize" or "minimize"; there is no default, because the wrong one is found out last.
+    method
+        A method, or the name of one (`quadrat methods` lists them); None is `DEFAULT_METHOD`.
+    seed
+        A non-negative integer that names all randomness of the run.
+
+    Raises
+    ------
+    InvalidInput
+        An argument that is none of these.
+
+    Examples
+    --------
+    >>> from quadrat.space import Float, Space
+    >>> optimizer = Optimizer(Space(x=Float(-1, 1)), direction="minimize", method="RandomSearch", seed=0)
+    >>> for _ in range(30):
+    ...     trial = optimizer.ask()
+    ...     optimizer.tell(trial, trial.params["x"] ** 2)
+    >>> abs(optimizer.recommend().params["x"]) < 0.1
+    True
+    """
+
+    def __init__(self, space: Space, *, direction: str, method: str | Method | None = None, seed: int = 0) -> None:
+        if not isinstance(space, Space):
+            raise InvalidInput(f"space: expected a Space, such as Space(x=Float(0, 1)), got {space!r:.80}")
+        generator(seed)  # refuses what is not a seed
+        self._space = space
+        self._direction = Direction.read(direction)
+        self._method = resolve(method)
+        self._seed = operator.index(seed)
+        self._search = self._method.start(space.dimension, self._seed)
+        self._history = History(space.dimension, self._direction)
+        self._events: list[Event] = []
+        self._report: CertificateReport | None = None  # the certificate, until something happens
+        self._mark = zlib.crc32(repr((space, self.direction, self._method, self._seed)).encode())
+
+    @property
+    def space(self) -> Space:
+        """What is searched."""
+        return self._space
+
+    @property
+    def direction(self) -> str:
+        """Either "maximize" or "minimize"."""
+        return self._direction.value
+
+    @property
+    def method(self) -> Method:
+        """The method, as configured."""
+        return self._method
+
+    @property
+    def trials(self) -> tuple[TrialRecord, ...]:
+        """All trials so far, by number."""
+        return self._history.records
+
+    def trial(self, number: int) -> TrialRecord:
+        """Return the record of one trial."""
+        return self._history.record(number)
+
+    @property
+    def best_seen(self) -> BestSeen | None:
+        """The luckiest observation; None until a trial is complete."""
+        return self._history.best_seen
+
+    # --- ask and tell
+
+    def ask(self, params: Mapping[str, Any] | None = None) -> Trial:
+        """Return the next trial; as many may be pending as you can evaluate at once.
+
+        Parameters
+        ----------
+        params
+            The parameters to evaluate, where you want to choose them yourself, such as today's setting; None leaves
+            the choice to the method.
+        """
+        pending, failed = self._history.numbers("pending"), self._history.numbers("failed")
+        if params is None:
+            chosen, why = self._propose(pending, failed)
+            return self._begin(chosen, why, "method", pending, failed)
+        self._space.to_unit(params)  # refuses what is not in the space
+        return self._begin(params, "chosen by the user", "user", pending, failed)
+
+    def tell(self, trial: Trial | int, outcome: Outcome, *, reason: str | None = None) -> None:
+        """Take in the outcome of a pending trial.
+
+        Parameters
+        ----------
+        trial
+            What `ask` returned, or its number.
+        outcome
+            A number; a list or vector of replicates, each measured independently; a tuple (mean, standard error of that
+            mean); or `FAILED`. Mind the brackets: [a, b] is two replicates, (a, b) a mean and its standard error. NaN
+            and infinities count as failures. The point of a failed trial is not asked again.
+        reason
+            Why it failed, for the record.
+
+        Raises
+        ------
+        InvalidInput
+            A trial that was told before, that nobody asked, or that is another optimizer's; an outcome that is none.
+        """
+        number = self._number(trial)
+        self._history.require_pending(number)
+        self._finish(number, read_outcome(outcome, reason=reason))
+
+    def add(self, params: Mapping[str, Any], outcome: Outcome) -> TrialRecord:
+        """Take in an outcome that was not asked for, such as an earlier result; it becomes a trial of its own."""
+        self._space.to_unit(params)
+        reading = read_outcome(outcome)  # all is checked before anything changes
+        pending, failed = self._history.numbers("pending"), self._history.numbers("failed")
+        number = self._begin(params, "told by the user", "user", pending, failed).number
+        return self._finish(number, reading)
+
+    # --- answers
+
+    def recommend(self) -> Recommendation:
+        """Return the point to use according to everything told, with the best seen beside it.
+
+        Raises
+        ------
+        NotAvailable
+            No trial is complete.
+        """
+        best = self.best_seen
+        if best is None:
+            raise NotAvailable(
+                f"recommend: expected at least one complete trial, got {self._history.summary()}; tell a value first"
+            )
+        guess = self._search.recommend()
+        params, evaluated = self._params_at(guess.x)
+        interval = None if guess.interval is None else self._direction.turn_interval(guess.interval)
+        certifies = guess.certified or self._method.facts.certifies  # then its intervals are never a fitted model's
+        certified = guess.certified and self.certificate().value is not None
+        return Recommendation(
+            params=params,
+            value=self._direction.turn(guess.value),
+            certified_interval=interval if certified else None,
+            credible_interval=None if certifies else interval,
+            estimated_gain=guess.gain,
+            best_seen=best,
+            why=why_recommended(
+                params, best, best_word=self._direction.best, certified=guess.certified, evaluated=evaluated
+            ),
+        )
+
+    def certificate(self) -> CertificateReport:
+        """Return how far from the optimum the recommended point can still be, or why that is not known.
+
+        Only methods with stated assumptions certify, only where every parameter is a Float without steps or
+        conditions, and only from plain values: a standard error is an estimate, which nothing certified rests on.
+        """
+        if self._report is None:
+            self._report = self._certify()
+        return self._report
+
+    def certificate_curve(self, norm_bounds: Sequence[float] | Array) -> CertificateCurve:
+        """Return what each norm bound would certify from the outcomes so far, all else as the method assumes.
+
+        Parameters
+        ----------
+        norm_bounds
+            Values of B > 0, shape (m,).
+
+        Raises
+        ------
+        NotAvailable
+            The method states no kernel and noise, or this run cannot be certified whatever B is.
+        """
+        return curve_of(self._space, self._method, self._history, self._direction, norm_bounds)
+
+    def explain(self) -> dict[str, object]:
+        """Return what is known of the run, as plain data.
+
+        Under "search" stands what the search itself says, on the unit cube, larger values better ("turned" tells
+        whether they are the negatives of yours); under "trials" the log of trials, in your units.
+        """
+        return {
+            "method": repr(self._method),
+            "direction": self.direction,
+            "turned": self._direction is Direction.MINIMIZE,
+            "search": self._search.explain(),
+            "trials": [asdict(record) for record in self.trials],
+        }
+
+    # --- state
+
+    def state(self) -> dict[str, Any]:
+        """Return everything from which `from_state` rebuilds the run, as plain data that JSON can hold."""
+        return {
+            "version": VERSION,
+            "direction": self.direction,
+            "seed": self._seed,
+            "space": self._space.to_dict(),
+            "method": repr(self._method),
+            "events": deepcopy(self._events),
+        }
+
+    @classmethod
+    def from_state(cls, space: Space, state: Mapping[str, Any], *, method: str | Method | None = None) -> Optimizer:
+        """Rebuild a run by asking and telling again what was asked and told.
+
+        Parameters
+        ----------
+        space, method
+            Those of the run.
+        state
+            What `state` returned.
+
+        Raises
+        ------
+        InvalidInput
+            Not a state, or one of another space or method.
+        """
+        chosen = resolve(method)
+        check_header(state, space, repr(chosen))
+        optimizer = cls(space, direction=state["direction"], method=chosen, seed=state["seed"])
+        for event in state["events"]:
+            try:
+                optimizer._replay(event)
+            except (KeyError, TypeError, AttributeError) as error:
+                raise InvalidInput(f"state: expected an event of Optimizer.state(), got {event!r:.80}") from error
+        return optimizer
+
+    def _replay(self, event: Mapping[str, Any]) -> None:
+        if event["event"] == "tell":
+            self._history.require_pending(event["number"])
+            self._finish(event["number"], reading_of(event))
+            return
+        pending, failed = list(event["pending"]), list(event["failed"])
+        if event["by"] == "method":
+            params, _ = self._propose(pending, failed)
+            if params != event["params"]:
+                # What was evaluated is what counts. The run goes on, it is only not the one it would have been.
+                _logger.warning(
+                    "trial %d: this machine suggests %r where %r was asked; later suggestions may differ too",
+                    event["number"],
+                    params,
+                    event["params"],
+                )
+        self._begin(event["params"], event["why"], event["by"], pending, failed)
+
+    # --- the two sides of the cube
+
+    def _propose(self, pending: list[int], failed: list[int]) -> tuple[dict[str, Any], str]:
+        """Return the method's next parameters and why, given the numbers of pending and failed trials."""
+        number = len(self._history)
+        taken = self._history.points([*pending, *failed])
+        proposal = self._search.ask(number, taken)
+        x, why = self._space.round(proposal.x), proposal.why
+        # On a continuous space equal points are no accident: methods that certify measure the same point again.
+        if not self._space.is_continuous and (taken == x).all(axis=1).any():
+            free = free_point(self._space, x, taken, generator(self._seed, number, _COLLISION_STREAM))
+            if free is not None:
+                x, why = free, f"{why}; moved to a neighbour that is neither pending nor failed"
+        repeated = self._history.first_at(x)
+        if repeated is not None:
+            why = f"{why}; repeats trial {repeated}"
+        return self._space.from_unit(x), why
+
+    def _begin(self, params: Mapping[str, Any], why: str, by: str, pending: list[int], failed: list[int]) -> Trial:
+        x = self._space.to_unit(params)
+        record = self._history.begin(params, x, why)
+        self._events.append(asked(record, by, pending, failed))
+        self._report = None
+        return Trial(record.number, dict(record.params), why, _mark=self._mark_of(x))
+
+    def _finish(self, number: int, reading: Reading) -> TrialRecord:
+        if reading.failure is None:
+            values = np.array([self._direction.turn(value) for value in reading.values])
+            variance = None if reading.sem is None else reading.sem**2
+            self._search.tell(Told(number, self._history[number].x, values, variance))
+        else:
+            _logger.warning("trial %d failed: %s", number, reading.failure)
+        record = self._history.finish(number, reading)
+        self._events.append(told(number, reading))
+        self._report = None
+        return record
+
+    def _number(self, trial: Trial | int) -> int:
+        if isinstance(trial, Trial):
+            known = trial.number < len(self._history)
+            if not known or trial._mark != self._mark_of(self._history[trial.number].x):
+                raise InvalidInput(f"trial: expected a trial of this optimizer, got {trial!r:.120} of another one")
+            return trial.number
+        try:
+            if isinstance(trial, bool):
+                raise TypeError
+            return operator.index(trial)
+        except TypeError:
+            raise InvalidInput(f"trial: expected what ask() returned, or its number, got {trial!r:.80}") from None
+
+    def _mark_of(self, x: Array) -> int:
+        return zlib.crc32(x.tobytes(), self._mark)
+
+    def _params_at(self, x: Array) -> tuple[dict[str, Any], bool]:
+        """Return the parameters at a point of the cube, and whether a trial was there."""
+        for point in (
+            x,
+            self._space.round(x),
+        ):  # as it is first: a user's own float may have more digits than rounding keeps
+            number = self._history.first_at(point)
+            if number is not None:
+                return dict(self._history[number].record.params), True
+        return self._space.from_unit(x), False
+
+    # --- certificates
+
+    def _certify(self) -> CertificateReport:
+        reason = why_not_certified(self._space, self._method, self._history) if self._method.facts.certifies else None
+        got = self._search.certificate() if reason is None else reason
+        if isinstance(got, str):
+            return CertificateReport(None, got)
+        if got.rejection is not None:
+            return CertificateReport(None, got.rejection, rejected=got.rejection)
+        return CertificateReport(
+            got.value,
+            params=self._params_at(got.point)[0],
+            certified_interval=self._direction.turn_interval(got.certified_interval),
+            best_possible=self._direction.turn(got.maximum),
+        )
+
+    def __repr__(self) -> str:
+        return f"<Optimizer: {self.direction} with {type(self._method).__name__}, {self._history.summary()}>"

@@ -1,0 +1,115 @@
+"""What an optimizer answers: a recommendation, the best seen beside it, a certificate or why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["BestSeen", "CertificateReport", "Recommendation", "why_recommended"]
+
+
+@dataclass(frozen=True)
+class BestSeen:
+    """The luckiest observation: the trial with the best mean over its own replicates, noise included.
+
+    Attributes
+    ----------
+    number, params
+        The trial.
+    value
+        That mean, in the user's units.
+    """
+
+    number: int
+    params: dict[str, Any]
+    value: float
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The point to use, and what is believed of f there, in the user's direction and units.
+
+    Attributes
+    ----------
+    params
+        The recommended parameters.
+    value
+        The estimate of f there.
+    certified_interval
+        Holds f there with probability 1 - delta under the stated assumptions; None where nothing is certified.
+    credible_interval
+        A 90 % interval of the fitted model, an estimate; None without such a model. Never both.
+    estimated_gain
+        An estimate, >= 0, of how much better than this point anything could be; None without one.
+    best_seen
+        The luckiest observation.
+    why
+        One sentence: why the two differ, or that they are the same.
+    """
+
+    params: dict[str, Any]
+    value: float
+    certified_interval: tuple[float, float] | None
+    credible_interval: tuple[float, float] | None
+    estimated_gain: float | None
+    best_seen: BestSeen
+    why: str
+
+
+@dataclass(frozen=True)
+class CertificateReport:
+    """How far from the optimum `params` can still be, or why nobody can tell.
+
+    Attributes
+    ----------
+    value
+        |f(x*) - f(params)| is at most this with probability 1 - delta; None where nothing is certified.
+    reason
+        Why `value` is None; None when it is not.
+    rejected
+        How the data contradict the stated assumptions; None when they do not.
+    params, certified_interval
+        The point that the certificate is about, and bounds on f there; None without a certificate.
+    best_possible
+        No point is better than this, in the user's direction; None without a certificate.
+
+    Examples
+    --------
+    >>> CertificateReport(None, "no trial is complete yet")
+    CertificateReport(value=None, reason='no trial is complete yet')
+    """
+
+    value: float | None
+    reason: str | None = None
+    rejected: str | None = None
+    params: dict[str, Any] | None = None
+    certified_interval: tuple[float, float] | None = None
+    best_possible: float | None = None
+
+    def __repr__(self) -> str:
+        shown = ("value", "reason", "rejected", "params", "certified_interval", "best_possible")
+        said = {name: getattr(self, name) for name in shown}
+        parts = [f"{name}={got!r}" for name, got in said.items() if name == "value" or got is not None]
+        return f"CertificateReport({', '.join(parts)})"
+
+
+def why_recommended(params: dict[str, Any], best: BestSeen, *, best_word: str, certified: bool, evaluated: bool) -> str:
+    """Return one sentence on why the recommended `params` and the best seen differ, or that they do not.
+
+    Parameters
+    ----------
+    params, best
+        The two.
+    best_word
+        "highest" or "lowest".
+    certified, evaluated
+        Whether the method certifies, and whether a trial was at `params`.
+    """
+    if params == best.params:
+        return f"The recommended point is also the best seen, in trial {best.number}."
+    seen = f"Trial {best.number} gave the {best_word} result, {best.value:.6g}, noise included"
+    if certified:
+        return f"{seen}; the recommended point has the best guaranteed value."
+    if not evaluated:
+        return f"{seen}; the model expects more of the recommended point, which was not tried itself."
+    return f"{seen}; the recommended point has the {best_word} estimate given all results."

@@ -1,0 +1,72 @@
+"""Trials: what is handed out, and what is kept of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from quadrat.arrays import Array
+
+__all__ = ["State", "Trial", "TrialRecord"]
+
+State: TypeAlias = Literal["pending", "complete", "failed"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A point to evaluate.
+
+    Attributes
+    ----------
+    number
+        From 0, in the order asked.
+    params
+        The parameters that exist there, by name: a dictionary of the caller's own.
+    why
+        One phrase: what made the method choose it.
+    """
+
+    number: int
+    params: dict[str, Any]
+    why: str
+    _mark: int = field(default=0, repr=False)  # tells optimizers apart; unlike params, nobody changes it by accident
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """What is known of a trial.
+
+    Attributes
+    ----------
+    number, params, why
+        As in the `Trial`.
+    state
+        "pending" until told, then "complete" or "failed".
+    values
+        Everything measured, in the user's units; empty unless complete.
+    sem
+        The standard error told with a mean; None otherwise.
+    failure
+        Why it failed; None otherwise.
+    """
+
+    number: int
+    params: dict[str, Any]
+    why: str
+    state: State = "pending"
+    values: tuple[float, ...] = ()
+    sem: float | None = None
+    failure: str | None = None
+
+    @property
+    def value(self) -> float | None:
+        """The mean of `values`; None unless complete."""
+        return sum(self.values) / len(self.values) if self.values else None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A record and its point on the unit cube, shape (D,), rounded where the space rounds."""
+
+    record: TrialRecord
+    x: Array

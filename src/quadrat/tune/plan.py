@@ -1,0 +1,79 @@
+"""The options of a run, checked once."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from quadrat.arrays import as_number
+from quadrat.errors import InvalidInput
+from quadrat.optimizer import Optimizer, TrialRecord
+
+__all__ = ["Callback", "Plan"]
+
+Callback: TypeAlias = Callable[[Optimizer, TrialRecord], object]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long to run, on what, and when to stop; see `maximize`."""
+
+    n_trials: int
+    timeout: float | None = None
+    callbacks: Iterable[Callback] = ()
+    executor: Executor | None = None
+    n_parallel: int | None = None
+    stop_at_gain: float | None = None
+    stop_at_certificate: float | None = None
+
+    def __post_init__(self) -> None:
+        store = object.__setattr__
+        store(self, "n_trials", _count(self.n_trials, "n_trials"))
+        if self.n_parallel is not None:
+            store(self, "n_parallel", _count(self.n_parallel, "n_parallel"))
+        if self.timeout is not None:
+            store(self, "timeout", as_number(self.timeout, name="timeout", above=0.0))
+        for name in ("stop_at_gain", "stop_at_certificate"):
+            if getattr(self, name) is not None:
+                store(self, name, as_number(getattr(self, name), name=name, at_least=0.0))
+        callbacks: object = self.callbacks
+        if not isinstance(callbacks, Iterable):
+            raise InvalidInput(f"callbacks: expected a list of functions, got {callbacks!r:.80}; put it in a list")
+        store(self, "callbacks", tuple(callbacks))
+        for callback in self.callbacks:
+            if not callable(callback):
+                raise InvalidInput(f"callbacks: expected functions of (optimizer, trial), got {callback!r:.80}")
+
+    def check_against(self, optimizer: Optimizer) -> None:
+        """Refuse a stop rule that could never apply.
+
+        Raises
+        ------
+        InvalidInput
+            `stop_at_certificate` with a method or a space that cannot be certified.
+        """
+        if self.stop_at_certificate is None:
+            return
+        if not optimizer.method.facts.certifies:
+            raise InvalidInput(
+                "stop_at_certificate: expected a method that certifies, such as LPGPUCB, got"
+                f" {type(optimizer.method).__name__}; stop_at_gain goes with the others"
+            )
+        if optimizer.space.discontinuous:
+            raise InvalidInput(
+                "stop_at_certificate: expected a space of Floats without steps or conditions, got"
+                f" {', '.join(optimizer.space.discontinuous)}"
+            )
+
+
+def _count(value: object, name: str) -> int:
+    try:
+        number = -1 if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]  # that is tested
+    except TypeError:
+        number = -1
+    if number < 1:
+        raise InvalidInput(f"{name}: expected an integer >= 1, got {value!r}")
+    return number

@@ -1,0 +1,161 @@
+"""What a run returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from quadrat.errors import NotAvailable
+from quadrat.optimizer import BestSeen, Optimizer, TrialRecord
+
+__all__ = ["Result"]
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """The recommended point, what is believed or certified of it, and everything that was tried.
+
+    Values are in the user's direction and units. `credible_interval` and `estimated_gain` are fitted: estimates of a
+    model that learned from the data. `certified_interval` and `certificate` hold with probability 1 - delta under the
+    assumptions that the method states. A method gives one of these pairs, or none; what it does not give is None.
+
+    Attributes
+    ----------
+    params, value
+        The recommended parameters and the estimate of the objective there.
+    credible_interval
+        90 % of the fitted model's belief on the objective at `params`.
+    estimated_gain
+        How much better than `params` anything could be, by the fitted model.
+    certified_interval
+        Bounds on the objective at `params`.
+    certificate
+        How far `params` can be from the optimum, in the units of the objective.
+    certificate_reason
+        Why `certificate` is None.
+    rejected
+        How the data contradict the stated assumptions; None when they do not, or when there are none.
+    best_seen
+        The luckiest observation: trial number, parameters and value.
+    why
+        One sentence: why `params` is not the best seen, or that it is.
+    trials, n_trials
+        The record of every trial, and how many there are.
+    message
+        Why the run ended.
+    direction
+        "maximize" or "minimize".
+    """
+
+    params: dict[str, Any]
+    value: float
+    credible_interval: tuple[float, float] | None
+    estimated_gain: float | None
+    certified_interval: tuple[float, float] | None
+    certificate: float | None
+    certificate_reason: str | None
+    rejected: str | None
+    best_seen: BestSeen
+    why: str
+    trials: tuple[TrialRecord, ...] = field(compare=False)
+    n_trials: int
+    message: str
+    direction: str
+
+    @classmethod
+    def of(cls, optimizer: Optimizer, message: str) -> Result:
+        """Return the result of a run that ended as `message` says.
+
+        Raises
+        ------
+        NotAvailable
+            No trial is complete.
+        """
+        best = optimizer.recommend()
+        report = optimizer.certificate()
+        trials = optimizer.trials
+        return cls(
+            params=best.params,
+            value=best.value,
+            credible_interval=best.credible_interval,
+            estimated_gain=best.estimated_gain,
+            certified_interval=best.certified_interval,
+            certificate=report.value,
+            certificate_reason=report.reason,
+            rejected=report.rejected,
+            best_seen=best.best_seen,
+            why=best.why,
+            trials=trials,
+            n_trials=len(trials),
+            message=message,
+            direction=optimizer.direction,
+        )
+
+    def to_frame(self) -> Any:
+        """Return the trials as a pandas DataFrame, one row a trial.
+
+        Columns: number, state, value (the mean), sem, replicates, failure, why, then params_NAME for each parameter.
+
+        Raises
+        ------
+        NotAvailable
+            pandas is not installed.
+        """
+        try:
+            pandas = import_module("pandas")
+        except ImportError as error:
+            raise NotAvailable("to_frame: expected pandas to be installed, got none; pip install pandas") from error
+        return pandas.DataFrame([_row(record) for record in self.trials])
+
+    def __repr__(self) -> str:
+        states = [record.state for record in self.trials]
+        counts = ", ".join(f"{states.count(s)} {s}" for s in ("complete", "failed", "pending") if s in states)
+        lines = [
+            ("params", _settings(self.params)),
+            ("value", _number(self.value)),
+            ("credible interval", _interval(self.credible_interval, "fitted, 90 %")),
+            ("estimated gain", "" if self.estimated_gain is None else f"{_number(self.estimated_gain)}  (fitted)"),
+            ("certified interval", _interval(self.certified_interval, "under the stated assumptions")),
+            ("certificate", self._certificate()),
+            (
+                "best seen",
+                f"{_number(self.best_seen.value)} in trial {self.best_seen.number}: {_settings(self.best_seen.params)}",
+            ),
+            ("", self.why),
+            ("ended", self.message),
+        ]
+        width = max(len(label) for label, _ in lines)
+        head = f"Result of {self.direction}, {self.n_trials} trials ({counts})"
+        return "\n".join([head, *(f"  {label:<{width}}  {text}" for label, text in lines if text)])
+
+    def _certificate(self) -> str:
+        if self.certificate is None:
+            return f"none: {self.certificate_reason}"
+        return f"within {_number(self.certificate)} of the optimum, under the stated assumptions"
+
+
+def _row(record: TrialRecord) -> dict[str, Any]:
+    row = {
+        "number": record.number,
+        "state": record.state,
+        "value": record.value,
+        "sem": record.sem,
+        "replicates": len(record.values),
+        "failure": record.failure,
+        "why": record.why,
+    }
+    return row | {f"params_{name}": value for name, value in record.params.items()}
+
+
+def _settings(params: dict[str, Any]) -> str:
+    shown = (f"{name}={_number(value) if isinstance(value, float) else repr(value)}" for name, value in params.items())
+    return ", ".join(shown)
+
+
+def _interval(interval: tuple[float, float] | None, note: str) -> str:
+    return "" if interval is None else f"{_number(interval[0])} to {_number(interval[1])}  ({note})"
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"

@@ -1,0 +1,242 @@
+"""`maximize` and `minimize`: ask, evaluate, tell, until it is time to stop."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable
+from concurrent.futures import Executor
+
+import numpy as np
+
+from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.methods.base import Method
+from quadrat.optimizer import FAILED, Optimizer, TrialRecord
+from quadrat.space import Space
+from quadrat.tune.plan import Callback, Plan
+from quadrat.tune.progress import ProgressBar
+from quadrat.tune.result import Result
+from quadrat.tune.workers import Finished, Objective, Workers, workers_for
+
+__all__ = ["maximize", "minimize"]
+
+_LONGEST_REASON = 500  # characters of an exception that are kept; the log has all of it
+_logger = logging.getLogger(__name__)
+
+
+def maximize(
+    objective: Objective,
+    space: Space,
+    *,
+    n_trials: int,
+    timeout: float | None = None,
+    method: str | Method | None = None,
+    seed: int = 0,
+    callbacks: Iterable[Callback] = (),
+    executor: Executor | None = None,
+    n_parallel: int | None = None,
+    stop_at_gain: float | None = None,
+    stop_at_certificate: float | None = None,
+) -> Result:
+    """Find parameters where the objective is large.
+
+    Without an executor the run is a function of its arguments: the same seed gives the same trials. With one, trials
+    are evaluated at the same time and told in the order in which they finish; the run depends on that order and on
+    nothing else. An objective that raises fails its trial; the exception is logged and the run goes on.
+
+    Parameters
+    ----------
+    objective
+        From a dictionary of parameters to a number, a list of replicates, a tuple (mean, standard error) or `FAILED`;
+        NaN counts as failed. Anything else ends the run, unless a trial has succeeded before: then it counts as failed.
+    space
+        What to search.
+    n_trials
+        How many trials at most, failed ones included.
+    timeout
+        Seconds after which no new trial starts. What is running is waited for.
+    method
+        A method or its name; None is the default one.
+    seed
+        A non-negative integer.
+    callbacks
+        Functions of (optimizer, record of the trial just told); one that returns True ends the run.
+    executor
+        A `concurrent.futures.Executor`, such as a ProcessPoolExecutor or Dask's ``client.get_executor()``; None
+        evaluates here, one trial after another. The caller shuts it down.
+    n_parallel
+        How many trials to keep on the executor; None is as many as it has workers.
+    stop_at_gain
+        End as soon as the estimated gain is at most this: what is left to win is not worth another trial.
+        A method without a model estimates none; then this never applies.
+    stop_at_certificate
+        End as soon as the certificate is at most this.
+
+    Returns
+    -------
+    Result
+        Also after an interrupt (Ctrl-C), which first waits for what is running; a second one does not.
+
+    Raises
+    ------
+    InvalidInput
+        An argument that is not as above.
+    NotAvailable
+        No trial succeeded; the message and the cause show the last failure.
+
+    Examples
+    --------
+    >>> from quadrat.space import Float, Space
+    >>> found = maximize(
+    ...     lambda p: -((p["x"] - 0.5) ** 2), Space(x=Float(-1, 1)), n_trials=40, method="RandomSearch"
+    ... )
+    >>> abs(found.params["x"] - 0.5) < 0.1, found.message
+    (True, 'all 40 trials done')
+    """
+    plan = Plan(n_trials, timeout, callbacks, executor, n_parallel, stop_at_gain, stop_at_certificate)
+    return _run(objective, Optimizer(space, direction="maximize", method=method, seed=seed), plan)
+
+
+def minimize(
+    objective: Objective,
+    space: Space,
+    *,
+    n_trials: int,
+    timeout: float | None = None,
+    method: str | Method | None = None,
+    seed: int = 0,
+    callbacks: Iterable[Callback] = (),
+    executor: Executor | None = None,
+    n_parallel: int | None = None,
+    stop_at_gain: float | None = None,
+    stop_at_certificate: float | None = None,
+) -> Result:
+    """Find parameters where the objective is small; all else as in `maximize`.
+
+    Examples
+    --------
+    >>> from quadrat.space import Float, Space
+    >>> found = minimize(lambda p: abs(p["x"]), Space(x=Float(-1, 1)), n_trials=40, method="RandomSearch")
+    >>> found.best_seen.value < 0.1
+    True
+    """
+    plan = Plan(n_trials, timeout, callbacks, executor, n_parallel, stop_at_gain, stop_at_certificate)
+    return _run(objective, Optimizer(space, direction="minimize", method=method, seed=seed), plan)
+
+
+def _run(objective: Objective, optimizer: Optimizer, plan: Plan) -> Result:
+    if not callable(objective):
+        raise InvalidInput(f"objective: expected a function of a dictionary of parameters, got {objective!r:.80}")
+    plan.check_against(optimizer)
+    run = _Run(optimizer, plan, workers_for(objective, plan.executor, plan.n_parallel))
+    return run.go()
+
+
+class _Run:
+    """One run: why it should end, how many trials it has started and finished, what went wrong last."""
+
+    def __init__(self, optimizer: Optimizer, plan: Plan, workers: Workers) -> None:
+        self._optimizer = optimizer
+        self._plan = plan
+        self._workers = workers
+        self._deadline = None if plan.timeout is None else time.monotonic() + plan.timeout
+        self._started = self._finished = 0
+        self._ending: str | None = None
+        self._last_error: BaseException | None = None
+
+    def go(self) -> Result:
+        interrupt: KeyboardInterrupt | None = None
+        try:
+            with ProgressBar(self._plan.n_trials) as bar:
+                try:
+                    self._loop(bar)
+                except KeyboardInterrupt as caught:
+                    interrupt = caught
+                    self._end("interrupted")
+                    _logger.warning("interrupted: waiting for what is running; interrupt again to leave it")
+                    self._loop(bar)
+        finally:
+            self._workers.cancel()  # where an error leaves this function, nothing more should start
+        if self._optimizer.best_seen is None:
+            if interrupt is not None:
+                raise interrupt
+            raise self._nothing() from self._last_error
+        return Result.of(self._optimizer, self._ending or f"all {self._plan.n_trials} trials done")
+
+    def _loop(self, bar: ProgressBar) -> None:
+        while True:
+            self._check_time()
+            while self._ending is None and self._workers.room and self._started < self._plan.n_trials:
+                self._started += 1
+                self._workers.start(self._optimizer.ask())
+                self._check_workers()
+            if not self._workers.busy:
+                return
+            for finished in self._workers.collect(self._time_left()):
+                record = self._tell(finished)
+                self._finished += 1
+                bar.update(self._optimizer, self._finished)
+                self._check_rules(record)
+            self._check_workers()
+
+    def _tell(self, finished: Finished) -> TrialRecord:
+        trial, error = finished.trial, finished.error
+        if error is None:
+            try:
+                self._optimizer.tell(trial, finished.outcome)  # type: ignore[arg-type]  # tell checks it
+            except InvalidInput as refused:
+                if self._optimizer.best_seen is None:  # a mistake in the objective, and nothing to lose yet
+                    raise InvalidInput(f"objective: trial {trial.number}: {refused}") from None
+                error = refused
+        if error is not None:
+            self._last_error = error
+            _logger.warning("trial %d: the objective failed at %r", trial.number, trial.params, exc_info=error)
+            reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
+            self._optimizer.tell(trial, FAILED, reason=reason)
+        return self._optimizer.trial(trial.number)
+
+    # --- when to end
+
+    def _end(self, why: str) -> None:
+        """End the run, for the first of the reasons; what waits is dropped, what runs is waited for."""
+        if self._ending is None:
+            self._ending = f"{why} after {self._finished} trial{'' if self._finished == 1 else 's'}"
+            self._workers.cancel()
+
+    def _time_left(self) -> float | None:
+        if self._deadline is None or self._ending is not None:
+            return None
+        return max(0.0, self._deadline - time.monotonic())
+
+    def _check_time(self) -> None:
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            self._end(f"timeout of {self._plan.timeout:g} s reached")
+
+    def _check_workers(self) -> None:
+        if self._workers.broken is not None:
+            self._end(f"the executor broke ({self._workers.broken})")
+
+    def _check_rules(self, record: TrialRecord) -> None:
+        for callback in self._plan.callbacks:
+            answer = callback(self._optimizer, record)
+            if isinstance(answer, bool | np.bool_) and answer:  # what a callback returns by accident stops nothing
+                self._end("stopped by a callback")
+        if self._ending is not None or self._optimizer.best_seen is None:
+            return
+        if self._plan.stop_at_gain is not None:
+            gain = self._optimizer.recommend().estimated_gain
+            if gain is not None and gain <= self._plan.stop_at_gain:
+                self._end(f"the estimated gain, {gain:.4g}, is at most {self._plan.stop_at_gain:g}")
+        if self._plan.stop_at_certificate is not None:
+            certificate = self._optimizer.certificate().value
+            if certificate is not None and certificate <= self._plan.stop_at_certificate:
+                self._end(f"the certificate, {certificate:.4g}, is at most {self._plan.stop_at_certificate:g}")
+
+    def _nothing(self) -> NotAvailable:
+        failures = [record.failure for record in self._optimizer.trials if record.failure is not None]
+        last = f"; the last: {failures[-1]}" if failures else ""
+        ending = f" ({self._ending})" if self._ending else ""
+        return NotAvailable(
+            f"{self._optimizer.direction}: expected at least one trial to succeed, got {len(failures)} that"
+            f" failed{ending}{last}"
+        )

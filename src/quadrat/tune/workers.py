@@ -1,0 +1,149 @@
+"""Where objectives are evaluated: here, one at a time, or on an executor, several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from quadrat.errors import InvalidInput
+from quadrat.optimizer import Trial
+
+__all__ = ["Finished", "Here", "Objective", "OnExecutor", "Workers", "workers_for"]
+
+Objective: TypeAlias = Callable[[dict[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A trial with what the objective returned, or the exception that it raised."""
+
+    trial: Trial
+    outcome: object = None
+    error: BaseException | None = None
+
+
+class Workers(Protocol):
+    """What the loop needs of them."""
+
+    broken: str | None
+
+    @property
+    def room(self) -> int:
+        """How many more trials can start now."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether any trial has started and was not collected."""
+
+    def start(self, trial: Trial) -> None:
+        """Start evaluating a trial."""
+
+    def collect(self, timeout: float | None) -> list[Finished]:
+        """Wait up to `timeout` seconds for trials to finish and return those, by number."""
+
+    def cancel(self) -> None:
+        """Drop the trials whose evaluation has not begun."""
+
+
+class Here:
+    """Evaluates in this thread; starting is free, collecting is the work."""
+
+    broken: str | None = None
+
+    def __init__(self, objective: Objective) -> None:
+        self._objective = objective
+        self._trial: Trial | None = None
+
+    @property
+    def room(self) -> int:
+        return 1 if self._trial is None else 0
+
+    @property
+    def busy(self) -> bool:
+        return self._trial is not None
+
+    def start(self, trial: Trial) -> None:
+        self._trial = trial
+
+    def collect(self, timeout: float | None) -> list[Finished]:  # noqa: ARG002  # what runs here cannot be left
+        trial, self._trial = self._trial, None
+        if trial is None:
+            return []
+        try:
+            return [Finished(trial, self._objective(dict(trial.params)))]
+        except (Exception, SystemExit) as error:  # an objective may fail in any way; the loop goes on
+            return [Finished(trial, error=error)]
+
+    def cancel(self) -> None:
+        self._trial = None
+
+
+class OnExecutor:
+    """Keeps `n` trials on an executor of the `concurrent.futures` kind (threads, processes, Dask, ...)."""
+
+    def __init__(self, objective: Objective, executor: Executor, n: int) -> None:
+        self._objective = objective
+        self._executor = executor
+        self._n = n
+        self._running: dict[Future[Any], Trial] = {}
+        self.broken: str | None = None
+
+    @property
+    def room(self) -> int:
+        return self._n - len(self._running)
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._running)
+
+    def start(self, trial: Trial) -> None:
+        try:
+            self._running[self._executor.submit(self._objective, dict(trial.params))] = trial
+        except RuntimeError as error:  # broken (a worker died) or shut down: it takes no more work
+            self.broken = f"{type(error).__name__}: {error}"
+
+    def collect(self, timeout: float | None) -> list[Finished]:
+        done, _ = wait(self._running, timeout=timeout, return_when=FIRST_COMPLETED)
+        finished = []
+        for future in sorted(done, key=lambda future: self._running[future].number):
+            trial = self._running.pop(future)
+            error = None if future.cancelled() else future.exception()
+            if future.cancelled() or isinstance(error, KeyboardInterrupt):
+                continue  # not begun, or interrupted together with this process: nothing is known, it stays pending
+            if isinstance(error, BrokenExecutor):
+                self.broken = f"{type(error).__name__}: {error}"
+            finished.append(Finished(trial, error=error) if error else Finished(trial, future.result()))
+        return finished
+
+    def cancel(self) -> None:
+        for future in list(self._running):
+            if future.cancel():
+                del self._running[future]
+
+
+def workers_for(objective: Objective, executor: Executor | None, n_parallel: int | None) -> Workers:
+    """Return the workers that the user's options ask for.
+
+    Raises
+    ------
+    InvalidInput
+        `n_parallel` without an executor, or an executor that does not tell how many workers it has.
+    """
+    if executor is None:
+        if n_parallel is not None:
+            raise InvalidInput(
+                f"n_parallel: expected None without an executor, got {n_parallel}; pass executor=, such as"
+                " concurrent.futures.ProcessPoolExecutor()"
+            )
+        return Here(objective)
+    if not isinstance(executor, Executor):
+        raise InvalidInput(f"executor: expected a concurrent.futures.Executor, got {executor!r:.80}")
+    n = getattr(executor, "_max_workers", None) if n_parallel is None else n_parallel
+    if n is None:
+        raise InvalidInput(
+            f"n_parallel: expected a number, because {type(executor).__name__} does not tell how many workers it has,"
+            " got None"
+        )
+    return OnExecutor(objective, executor, n)

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import ast
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import quadrat.methods
+from quadrat.errors import InvalidInput
+from quadrat.methods import registry
+from quadrat.methods.base import Method, MethodFacts
+from quadrat.methods.random_search import RandomSearch
+
+
+def test_every_method_is_a_documented_frozen_dataclass() -> None:
+    found = registry.all_methods()
+    assert tuple(found) == registry.names()
+    for name, method in found.items():
+        assert method.__name__ == name
+        assert issubclass(method, Method)
+        assert isinstance(method.facts, MethodFacts)
+        assert method.__doc__
+        options = dataclasses.fields(method)  # type: ignore[arg-type]  # that it is a dataclass is what is tested
+        assert all(option.kw_only for option in options)
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            object.__new__(method).anything = 1  # type: ignore[attr-defined]
+
+
+def test_a_method_is_returned_as_it_is_and_a_name_gives_the_defaults() -> None:
+    method = RandomSearch()
+    assert registry.get(method) is method
+    assert registry.get("RandomSearch") == method
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("GPUBC", "did you mean 'GPUCB'"),
+        ("randomsearch", "did you mean 'RandomSearch'"),
+        ("zzz", "expected one of LPGPUCB, LP0, .*, got 'zzz'$"),
+        (RandomSearch, "with its parentheses"),
+        (3, "got 3"),
+    ],
+)
+def test_unknown_methods(wrong: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        registry.get(wrong)
+
+
+def test_a_method_that_needs_assumptions_says_which() -> None:
+    with pytest.raises(InvalidInput, match=r"cannot guess kernel, norm_bound, noise.*LPGPUCB\(kernel=\.\.\."):
+        registry.get("LPGPUCB")
+
+
+def test_importing_the_package_or_the_registry_loads_no_method() -> None:
+    code = (
+        "import sys, quadrat.methods, quadrat.methods.registry;"
+        "print([m for m in sys.modules if m.startswith('quadrat.methods.') or m.startswith('sklearn')"
+        " or m in ('scipy.optimize', 'scipy.stats')])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "['quadrat.methods.base', 'quadrat.methods.registry']"
+
+
+def test_public_names_resolve_and_are_known_to_type_checkers() -> None:
+    assert quadrat.methods.__file__ is not None
+    tree = ast.parse(Path(quadrat.methods.__file__).read_text())
+    typed = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("quadrat.")
+        for alias in node.names
+    }
+    assert typed == set(quadrat.methods.__all__) == set(quadrat.methods._MODULE_OF)
+    for name in quadrat.methods.__all__:
+        assert getattr(quadrat.methods, name).__doc__, name
+        assert name in dir(quadrat.methods)
+    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
+        _ = quadrat.methods.Nonsense

@@ -1,0 +1,75 @@
+"""A method whose answers a test writes down beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from quadrat.arrays import Array
+from quadrat.confidence import Certificate
+from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.randomness import generator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scripted(Method):
+    """Asks `points` in turn, then random ones; recommends `guess` and certifies `certificate`, or the last x told."""
+
+    facts: ClassVar[MethodFacts] = MethodFacts("Scripted", "none", "nothing", certifies=True)
+
+    points: tuple[tuple[float, ...], ...] = ()
+    guess: Guess | None = None
+    certificate: Certificate | str = "not written down"
+    log: list[tuple[str, object]] = field(default_factory=list, repr=False, compare=False)
+
+    def start(self, dimension: int, seed: int) -> Search:
+        return ScriptedSearch(self, dimension, seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted(Scripted):
+    """The same without certificates, so that intervals are those of a fitted model."""
+
+    facts: ClassVar[MethodFacts] = MethodFacts("Fitted", "none", "nothing")
+
+
+@dataclass
+class ScriptedSearch(Search):
+    method: Scripted
+    dimension: int
+    seed: int
+    last: Told | None = None
+
+    def ask(self, number: int, pending: Array) -> Proposal:
+        self.method.log.append(("ask", pending.tolist()))
+        if number < len(self.method.points):
+            return Proposal(np.array(self.method.points[number]), "written down")
+        return Proposal(generator(self.seed, number).random(self.dimension), "random")
+
+    def tell(self, told: Told) -> None:
+        self.method.log.append(("tell", (told.number, told.x.tolist(), told.values.tolist(), told.variance)))
+        self.last = told
+
+    def recommend(self) -> Guess:
+        assert self.last is not None
+        return self.method.guess or Guess(self.last.x, float(self.last.values.mean()))
+
+    def certificate(self) -> Certificate | str:
+        return self.method.certificate
+
+    def explain(self) -> dict[str, object]:
+        return {"seed": self.seed}
+
+
+@pytest.fixture
+def scripted() -> Callable[..., Scripted]:
+    return Scripted
+
+
+@pytest.fixture
+def fitted() -> Callable[..., Scripted]:
+    return Fitted
