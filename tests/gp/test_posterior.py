@@ -296,3 +296,16 @@ def test_twins_share_covariances_and_agree_with_themselves_alone() -> None:
         alone.add(X[rows], Y[rows])
     np.testing.assert_array_equal(two.predict(QUERY).deviation, alone.predict(QUERY).deviation)
     np.testing.assert_array_equal(two.predict(QUERY).mean, alone.predict(QUERY).mean)
+
+
+def test_covariances_of_pending_points_are_never_taken_for_those_of_observations() -> None:
+    one, two, alone = (GaussianProcess(KERNEL, noise_variance=0.1) for _ in range(3))
+    for gp in (one, two, alone):
+        gp.add(X[:3], Y[:3])
+    with one.pending(QUERY[:1]), two.pending(QUERY[:1]):
+        pass
+    one.add(X[3:4], Y[3:4], like=one)
+    two.add(X[3:4], Y[3:4], like=one)
+    alone.add(X[3:4], Y[3:4])
+    np.testing.assert_array_equal(one.predict(QUERY).mean, alone.predict(QUERY).mean)
+    np.testing.assert_array_equal(two.predict(QUERY).mean, alone.predict(QUERY).mean)

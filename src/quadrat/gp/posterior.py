@@ -95,7 +95,7 @@ class GaussianProcess:
         self._within_logdet = 0.0
         self._densities = 0  # how many densities of replicates around their mean are in the two sums above
         self._pending = 0
-        self._recent: tuple[Array, Array] | None = None  # covariances of the rows added last
+        self._recent: tuple[Array, Array, Array] | None = None  # the rows added last and their covariances
 
     # --- what was observed
 
@@ -275,15 +275,13 @@ class GaussianProcess:
         X = self._points()
         if old == len(X):
             return
-        if like is not None and like._recent is not None and like._recent[0].shape == (old, len(X) - old):
-            self._recent = like._recent
-        else:
+        recent = None if like is None or like is self else like._recent
+        if recent is None or not (recent[1].shape[0] == old and np.array_equal(recent[0], X[old:])):
             cross = self.kernel(X[old:], X[:old]).T if old else np.zeros((0, len(X) - old))
-            self._recent = cross, self.kernel(X[old:])
-        cross, block = self._recent
+            recent = X[old:].copy(), cross, self.kernel(X[old:])
+        _, cross, block = recent
         self._cholesky.append(cross, block + np.diag(self._v[old:]))
-        if len(block) > _FEW:
-            self._recent = None
+        self._recent = recent if len(block) <= _FEW else None
 
     def _covariance_of_rows(self, start: int) -> Array:
         block = self.kernel(self._points()[start:])
