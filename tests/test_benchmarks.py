@@ -20,11 +20,9 @@ def test_smoke(script: str) -> None:
     assert out.stdout.count("\n|") >= 5
 
 
-def test_certificate_experiment_smoke() -> None:
+@pytest.mark.parametrize(("script", "rows"), [("certificates.py", 5), ("methods.py", 10)])
+def test_experiment_smoke(script: str, rows: int) -> None:
     out = subprocess.run(
-        [sys.executable, str(ROOT / "experiments" / "certificates.py"), "--smoke"],
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, str(ROOT / "experiments" / script), "--smoke"], capture_output=True, text=True, check=True
     )
-    assert out.stdout.count("\n|") == 5
+    assert out.stdout.count("\n|") == rows, out.stdout

@@ -198,11 +198,18 @@ class CertifiedSearch(Search):
     # --- answers
 
     def recommend(self) -> Guess:
-        """z = argmax of the lower bound over evaluated points and centres of cells."""
+        """z = argmax of the lower bound over evaluated points and centres of cells.
+
+        Once the data have rejected the assumptions the bounds mean nothing: then the evaluated point of highest
+        posterior mean, without an interval.
+        """
+        if self.band.rejection is not None:
+            means = self.band.mean(self.band.x)
+            best = int(np.argmax(means))
+            return Guess(self.band.x[best].copy(), float(means[best]))
         point, low, high = self._best_lower()
         value = float(np.clip(self.band.mean(point[None])[0], low, high))
-        certified = self._certifiable() is None and self.cells.band.rejection is None
-        return Guess(point, value, (low, high), certified=certified)
+        return Guess(point, value, (low, high), certified=self._certifiable() is None)
 
     def _best_lower(self) -> tuple[Array, float, float]:
         cells = self.cells

@@ -1,0 +1,108 @@
+"""Every method with the paper's settings on Branin (2-D, standardised) and Hartmann 6: regret of the recommended point.
+
+    python experiments/methods.py [--smoke] [--seeds 20] [--workers 2] [--report]
+
+n = 60, observation noise .1. Finished runs are kept as JSON lines in experiments/results/methods.jsonl and not run
+again; --report prints the table from that file alone.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_variable] = "1"
+
+import argparse
+import json
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+import quadrat as qd
+from quadrat import problems
+from quadrat.methods import registry
+from quadrat.methods.base import Told
+from quadrat.methods.preset import PAPER_METHODS, paper_preset
+from quadrat.randomness import generator
+
+RESULTS = Path(__file__).with_name("results") / "methods.jsonl"
+PROBLEMS = ("branin2", "hartmann6")
+METHODS = (*PAPER_METHODS, "RandomSearch", "SobolSearch")
+Row = dict[str, object]
+
+
+def run(name: str, problem_name: str, seed: int, n: int) -> Row:
+    """One run; noise is paired across methods."""
+    problem = problems.get(problem_name)
+    method = paper_preset(name, n) if name in PAPER_METHODS else registry.get(name)
+    search = method.start(problem.dimension, seed)
+    none = np.empty((0, problem.dimension))
+    start = time.perf_counter()
+    for i in range(n):
+        x = search.ask(i, none).x
+        search.tell(Told(i, x, np.array([float(problem(x)) + 0.1 * generator(seed, i, 50).normal()])))
+    seconds = time.perf_counter() - start
+    regret = problem.optimal_value - float(problem(search.recommend().x)) if problem.optimal_value is not None else None
+    return {
+        "method": name, "problem": problem_name, "seed": seed, "n": n, "regret": regret,
+        "ms_per_suggestion": round(1e3 * seconds / n, 2), "version": qd.__version__,
+    }  # fmt: skip
+
+
+def finished() -> list[Row]:
+    """What the results file holds."""
+    return [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+
+
+def report(rows: list[Row]) -> str:
+    """A Markdown table: median regret with quartiles, by method and problem."""
+    names = [name for name in PROBLEMS if any(row["problem"] == name for row in rows)]
+    lines = ["| method | " + " | ".join(names) + " | seeds |", "|---|" + "---|" * (len(names) + 1)]
+    for method in METHODS:
+        cells, seeds = [], 0
+        for name in names:
+            regrets = [float(str(row["regret"])) for row in rows if (row["method"], row["problem"]) == (method, name)]
+            low, middle, high = np.quantile(regrets, [0.25, 0.5, 0.75]) if regrets else (np.nan,) * 3
+            cells.append(f"{middle:.3f} ({low:.3f} to {high:.3f})")
+            seeds = max(seeds, len(regrets))
+        lines.append(f"| {method} | " + " | ".join(cells) + f" | {seeds} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run what is missing, then report."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--smoke", action="store_true", help="tiny runs; nothing is kept")
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--report", action="store_true", help="only print the table of what is kept")
+    options = parser.parse_args()
+    if options.smoke:
+        print(report([run(method, "branin2", 0, 7) for method in METHODS]))
+        return
+    rows = finished()
+    if not options.report:
+        done = {(row["method"], row["problem"], row["seed"]) for row in rows}
+        todo = [
+            (method, problem, seed, 60)
+            for seed in range(options.seeds)
+            for problem in PROBLEMS
+            for method in METHODS
+            if (method, problem, seed) not in done
+        ]
+        RESULTS.parent.mkdir(exist_ok=True)
+        with ProcessPoolExecutor(options.workers) as pool, RESULTS.open("a") as out:
+            for row in pool.map(run, *zip(*todo, strict=True)) if todo else ():
+                out.write(json.dumps(row) + "\n")
+                out.flush()
+                rows.append(row)
+                print(f"\r{len(rows)} runs", end="", file=sys.stderr)
+    print(report(rows))
+
+
+if __name__ == "__main__":
+    main()
