@@ -14,7 +14,9 @@ README = (ROOT / "README.md").read_text()
 def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     exec(compile(code, "README.md", "exec"), {})
-    assert "temperature" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "Result of maximize, 20 trials" in out
+    assert "temperature" in out
 
 
 def test_the_table_is_the_measured_one() -> None:
