@@ -20,7 +20,7 @@ def test_smoke(script: str) -> None:
     assert out.stdout.count("\n|") >= 5
 
 
-@pytest.mark.parametrize(("script", "rows"), [("certificates.py", 5), ("methods.py", 10)])
+@pytest.mark.parametrize(("script", "rows"), [("certificates.py", 5), ("paper_settings.py", 10)])
 def test_experiment_smoke(script: str, rows: int) -> None:
     out = subprocess.run(
         [sys.executable, str(ROOT / "experiments" / script), "--smoke"], capture_output=True, text=True, check=True

@@ -1,8 +1,8 @@
 """Every method with the paper's settings on Branin (2-D, standardised) and Hartmann 6: regret of the recommended point.
 
-    python experiments/methods.py [--smoke] [--seeds 20] [--workers 2] [--report]
+    python experiments/paper_settings.py [--smoke] [--seeds 20] [--workers 2] [--report]
 
-n = 60, observation noise .1. Finished runs are kept as JSON lines in experiments/results/methods.jsonl and not run
+n = 60, observation noise .1. Finished runs are kept as JSON lines in experiments/results/paper_settings.jsonl and not run
 again; --report prints the table from that file alone.
 """
 
@@ -29,7 +29,7 @@ from quadrat.methods.base import Told
 from quadrat.methods.preset import PAPER_METHODS, paper_preset
 from quadrat.randomness import generator
 
-RESULTS = Path(__file__).with_name("results") / "methods.jsonl"
+RESULTS = Path(__file__).with_name("results") / "paper_settings.jsonl"
 PROBLEMS = ("branin2", "hartmann6")
 METHODS = (*PAPER_METHODS, "RandomSearch", "SobolSearch")
 Row = dict[str, object]
