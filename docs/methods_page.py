@@ -22,9 +22,9 @@ Tables on this page are generated from the results in `experiments/results` by `
 
 ## All methods with the paper's settings
 
-Regret of the recommended point after 60 evaluations, noise .1, median (quartiles); `experiments/paper_settings.py`. Branin is
-two-dimensional and standardised to mean 0 and sd 1, Hartmann 6 likewise. What the paper leaves open is chosen in
-`quadrat.methods.preset`. Hartmann 6 shows the price of one length-scale learned from five points.
+Regret of the recommended point after 60 evaluations, noise .1, median (quartiles); `experiments/paper_settings.py`.
+Branin is two-dimensional and standardised to mean 0 and sd 1, Hartmann 6 likewise. What the paper leaves open is chosen
+in `quadrat.methods.preset`. Hartmann 6 shows the price of one length-scale learned from five points.
 
 {methods}
 
@@ -44,10 +44,8 @@ cell) is in `tests/methods/test_lp_gp_ucb.py::test_a_case_where_the_polynomial_b
 
 def page() -> str:
     """The text that the results give."""
-    return TEXT.format(
-        methods=paper_settings.report(paper_settings.finished()),
-        certificates=certificates.report(certificates.finished()),
-    )
+    settings = paper_settings.report(paper_settings.finished())
+    return TEXT.format(methods=settings, certificates=certificates.report(certificates.finished()))
 
 
 if __name__ == "__main__":

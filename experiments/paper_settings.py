@@ -2,8 +2,8 @@
 
     python experiments/paper_settings.py [--smoke] [--seeds 20] [--workers 2] [--report]
 
-n = 60, observation noise .1. Finished runs are kept as JSON lines in experiments/results/paper_settings.jsonl and not run
-again; --report prints the table from that file alone.
+n = 60, observation noise .1. Finished runs are kept as JSON lines in experiments/results/paper_settings.jsonl and not
+run again; --report prints the table from that file alone.
 """
 
 from __future__ import annotations
