@@ -91,7 +91,7 @@ def against_botorch(count: int, *, peer: bool) -> list[tuple[str, ...]]:
 def splitting(n: int, printed: int) -> list[tuple[str, ...]]:
     """How many cells 8 dimensions cost: halving as certified, 2^D at a time as printed."""
     problem = problems.get("branin8")
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for form, degree, count in (("halving", 0, n), ("halving", 1, n), ("as printed", 0, printed)):
         method = LPGPUCB(
             kernel=Matern(2.5, 1.0),
