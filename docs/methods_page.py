@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "experiments"))
 
 import certificates
 import paper_settings
+from grid import finished
 
 PAGE = ROOT / "docs" / "methods.md"
 TEXT = """# Methods, measured
@@ -44,8 +45,8 @@ cell) is in `tests/methods/test_lp_gp_ucb.py::test_a_case_where_the_polynomial_b
 
 def page() -> str:
     """The text that the results give."""
-    settings = paper_settings.report(paper_settings.finished())
-    return TEXT.format(methods=settings, certificates=certificates.report(certificates.finished()))
+    settings = paper_settings.report(finished("paper_settings"))
+    return TEXT.format(methods=settings, certificates=certificates.report(finished("certificates")))
 
 
 if __name__ == "__main__":

@@ -9,19 +9,11 @@ experiments/results/certificates.jsonl and not run again; --report prints the ta
 
 from __future__ import annotations
 
-import os
+from grid import Row, finished, options, run_missing  # isort: skip  # sets the number of BLAS threads
 
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
-
-import argparse
-import json
-import sys
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
@@ -32,9 +24,7 @@ from quadrat.methods.lp_gp_ucb import LPGPUCB
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 
-RESULTS = Path(__file__).with_name("results") / "certificates.jsonl"
 KERNEL, NOISE, DELTA = qd.Matern(2.5, 0.3), 0.1, 0.05
-Row = dict[str, object]
 
 
 def run(dimension: int, degree: int, seed: int, n: int) -> Row:
@@ -64,11 +54,6 @@ def run(dimension: int, degree: int, seed: int, n: int) -> Row:
     }  # fmt: skip
 
 
-def finished() -> list[Row]:
-    """What the results file holds."""
-    return [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
-
-
 def report(rows: list[Row]) -> str:
     """A Markdown table."""
     lines = [
@@ -94,29 +79,16 @@ def report(rows: list[Row]) -> str:
 
 def main() -> None:
     """Run what is missing, then report."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--smoke", action="store_true", help="one tiny run of each kind; nothing is kept")
-    parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--report", action="store_true", help="only print the table of what is kept")
-    options = parser.parse_args()
-    if options.smoke:
-        print(report([run(dimension, degree, 0, 12) for dimension, degree in product((1, 2), (0, 1))]))
+    chosen = options(__doc__, runs=200)
+    kinds = list(product((1, 2), (0, 1)))
+    if chosen.smoke:
+        print(report([run(dimension, degree, 0, 12) for dimension, degree in kinds]))
         return
-    rows = finished()
-    if not options.report:
-        done = {(row["D"], row["k"], row["seed"]) for row in rows}
-        todo = [
-            (d, k, seed) for seed in range(options.runs) for d, k in product((1, 2), (0, 1)) if (d, k, seed) not in done
-        ]
-        RESULTS.parent.mkdir(exist_ok=True)
-        with ProcessPoolExecutor(options.workers) as pool, RESULTS.open("a") as out:
-            for row in pool.map(run, *zip(*[(*item, 200) for item in todo], strict=True)) if todo else ():
-                out.write(json.dumps(row) + "\n")
-                out.flush()
-                rows.append(row)
-                print(f"\r{len(rows)} runs", end="", file=sys.stderr)
-    print(report(rows))
+    if not chosen.report:
+        done = {(row["D"], row["k"], row["seed"]) for row in finished("certificates")}
+        grid = [(d, k, seed) for seed in range(chosen.runs) for d, k in kinds]
+        run_missing("certificates", run, [(*item, 200) for item in grid if item not in done], chosen.workers)
+    print(report(finished("certificates")))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Every method with the paper's settings on Branin (2-D, standardised) and Hartmann 6: regret of the recommended point.
 
-    python experiments/paper_settings.py [--smoke] [--seeds 20] [--workers 2] [--report]
+    python experiments/paper_settings.py [--smoke] [--runs 20] [--workers 2] [--report]
 
 n = 60, observation noise .1. Finished runs are kept as JSON lines in experiments/results/paper_settings.jsonl and not
 run again; --report prints the table from that file alone.
@@ -8,17 +8,10 @@ run again; --report prints the table from that file alone.
 
 from __future__ import annotations
 
-import os
+from grid import Row, finished, options, run_missing  # isort: skip  # sets the number of BLAS threads
 
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"
-
-import argparse
-import json
-import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
+from itertools import product
 
 import numpy as np
 
@@ -29,10 +22,8 @@ from quadrat.methods.base import Told
 from quadrat.methods.preset import PAPER_METHODS, paper_preset
 from quadrat.randomness import generator
 
-RESULTS = Path(__file__).with_name("results") / "paper_settings.jsonl"
 PROBLEMS = ("branin2", "hartmann6")
 METHODS = (*PAPER_METHODS, "RandomSearch", "SobolSearch")
-Row = dict[str, object]
 
 
 def run(name: str, problem_name: str, seed: int, n: int) -> Row:
@@ -53,11 +44,6 @@ def run(name: str, problem_name: str, seed: int, n: int) -> Row:
     }  # fmt: skip
 
 
-def finished() -> list[Row]:
-    """What the results file holds."""
-    return [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
-
-
 def report(rows: list[Row]) -> str:
     """A Markdown table: median regret with quartiles, by method and problem."""
     names = [name for name in PROBLEMS if any(row["problem"] == name for row in rows)]
@@ -75,33 +61,15 @@ def report(rows: list[Row]) -> str:
 
 def main() -> None:
     """Run what is missing, then report."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--smoke", action="store_true", help="tiny runs; nothing is kept")
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--report", action="store_true", help="only print the table of what is kept")
-    options = parser.parse_args()
-    if options.smoke:
+    chosen = options(__doc__, runs=20)
+    if chosen.smoke:
         print(report([run(method, "branin2", 0, 7) for method in METHODS]))
         return
-    rows = finished()
-    if not options.report:
-        done = {(row["method"], row["problem"], row["seed"]) for row in rows}
-        todo = [
-            (method, problem, seed, 60)
-            for seed in range(options.seeds)
-            for problem in PROBLEMS
-            for method in METHODS
-            if (method, problem, seed) not in done
-        ]
-        RESULTS.parent.mkdir(exist_ok=True)
-        with ProcessPoolExecutor(options.workers) as pool, RESULTS.open("a") as out:
-            for row in pool.map(run, *zip(*todo, strict=True)) if todo else ():
-                out.write(json.dumps(row) + "\n")
-                out.flush()
-                rows.append(row)
-                print(f"\r{len(rows)} runs", end="", file=sys.stderr)
-    print(report(rows))
+    if not chosen.report:
+        done = {(row["method"], row["problem"], row["seed"]) for row in finished("paper_settings")}
+        grid = list(product(METHODS, PROBLEMS, range(chosen.runs)))
+        run_missing("paper_settings", run, [(*item, 60) for item in grid if item not in done], chosen.workers)
+    print(report(finished("paper_settings")))
 
 
 if __name__ == "__main__":

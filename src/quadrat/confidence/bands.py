@@ -238,8 +238,12 @@ class AdaptiveBand:
 
     def quick_upper(self, X: ArrayLike) -> Array:
         """Return an upper bound at the rows of X, shape (m,), from two of the six regularisers: valid, and cheaper."""
+        return np.minimum(self.optimism(X), self.assumptions.ceiling)
+
+    def optimism(self, X: ArrayLike) -> Array:
+        """Return `quick_upper` before it is clipped to B s: it still tells points apart where all bounds are B s."""
         cross = self._base.cross(X)
-        upper = np.full(len(cross), self.assumptions.ceiling)
+        upper = np.full(len(cross), np.inf)
         for rung in self._preferred:
             prediction = self._posteriors[rung].predict_from_cross(cross)
             np.minimum(upper, prediction.mean + self._reach[rung] * prediction.deviation, out=upper)
@@ -335,6 +339,10 @@ class ChowdhuryGopalanBand:
 
     def quick_upper(self, X: ArrayLike) -> Array:
         """Return the upper bound at the rows of X, shape (m,)."""
+        return self.interval(X).upper
+
+    def optimism(self, X: ArrayLike) -> Array:
+        """Return the upper bound at the rows of X, shape (m,): this band does not clip."""
         return self.interval(X).upper
 
     def prefer(self, X: ArrayLike) -> None:

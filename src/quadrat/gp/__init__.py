@@ -6,7 +6,8 @@ from quadrat.gp.cholesky import GrowingCholesky, JitterPolicy
 from quadrat.gp.fit import Fit, LogPosterior, fit_map
 from quadrat.gp.information import InformationGain, greedy_gain, realised_gain, set_gain
 from quadrat.gp.observations import Observations
-from quadrat.gp.posterior import GaussianProcess, Prediction
+from quadrat.gp.posterior import GaussianProcess
+from quadrat.gp.prediction import Prediction
 from quadrat.gp.priors import Bounds, LogNormal, Priors
 
 __all__ = [

@@ -20,21 +20,12 @@ from quadrat.arrays import Array, ArrayLike, as_number, as_points, as_vector
 from quadrat.errors import InvalidInput
 from quadrat.gp.cholesky import GrowingCholesky, JitterPolicy
 from quadrat.gp.observations import as_variances, group_rows
+from quadrat.gp.prediction import Prediction
 from quadrat.kernels import Kernel
 
-__all__ = ["GaussianProcess", "Prediction"]
+__all__ = ["GaussianProcess"]
 
 _FEW = 64  # rows whose covariances are kept for a twin; more would hold on to too much memory
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """Posterior mean and deviation at m points, and their gradients in x where they were asked for."""
-
-    mean: Array  # (m,)
-    deviation: Array  # (m,)
-    mean_gradient: Array | None = None  # (m, D)
-    deviation_gradient: Array | None = None  # (m, D)
 
 
 @dataclass(frozen=True)

@@ -113,9 +113,11 @@ class CellLoop:
             draws = cells.tree.cell(node).sample(generator(self.seed, number), _DRAWS)
             points, free = np.vstack([points, draws]), np.append(free, np.ones(_DRAWS, dtype=bool))
         with cells.band.pending(pending) if len(pending) else nullcontext():
-            upper = cells.band.quick_upper(points)
+            promise = np.where(free, cells.band.optimism(points), -np.inf)
         cells.posteriors += len(points)
-        return np.asarray(points[int(np.argmax(np.where(free, upper, -np.inf)))])
+        best = np.flatnonzero(promise >= promise.max() - 1e-12 * (1 + abs(promise.max())))
+        centre = cells.tree.cell(node).centre  # of equals, as all are before the first observation, the most central
+        return np.asarray(points[best[np.argmin(((points[best] - centre) ** 2).sum(1))]])
 
     def _record(self, number: int, action: str, condition: str, node: int, before: int) -> None:
         cells = self.cells
