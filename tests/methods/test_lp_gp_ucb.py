@@ -215,6 +215,10 @@ def test_explanation_is_plain_data_that_adds_up() -> None:
     cells: list[dict[str, object]] = found["cells"]  # type: ignore[assignment]
     assert sum(int(cell["points"]) for cell in cells) == 30  # type: ignore[call-overload]
     assert {"lower", "upper", "bound", "active", "depth"} <= set(cells[0])
+    assert sorted(row for cell in cells for row in cell["observations"]) == list(range(30))  # type: ignore[attr-defined]
+    for cell in cells:
+        now = [cell[name] for name in ("posterior", "average", "polynomial") if cell[name] is not None]
+        assert all(isinstance(bound, float) for bound in now)
     rounds: list[dict[str, object]] = found["rounds"]  # type: ignore[assignment]
     assert sum(entry["action"] == "evaluate" for entry in rounds) == 30
 

@@ -238,6 +238,30 @@ class CellBounds:
                 index[order] = np.minimum(index[order], self._posterior_bounds(leaves[order]))
                 known[order] = True
 
+    def describe(self) -> list[dict[str, object]]:
+        """Every cell with its box, its stored bound and where that came from, all bounds as of now, and its points."""
+        leaves = self.tree.leaves()
+        posterior = self._posterior_bounds(leaves)
+        found: list[dict[str, object]] = []
+        for node, bound in zip(leaves.tolist(), posterior.tolist(), strict=True):
+            model = self.tree.nearest_model(node)
+            polynomial = model.upper(self.tree.cell(node)) if isinstance(model, LocalPolynomial) else None
+            found.append(
+                {
+                    "lower": self.tree.lower[node].tolist(),
+                    "upper": self.tree.upper[node].tolist(),
+                    "depth": int(self.tree.depth(node)),
+                    "bound": float(self.upper[node]),
+                    "active": BOUNDS[self.source[node]],
+                    "posterior": bound,
+                    "average": self._average(node) if self.tree.count(node) else None,
+                    "polynomial": polynomial,
+                    "points": int(self.tree.count(node)),
+                    "observations": self.tree.observations(node).tolist(),
+                }
+            )
+        return found
+
     @contextmanager
     def untouched(self) -> Iterator[None]:
         """Within the block bounds may be refreshed; afterwards they are what they were: looking changes nothing."""

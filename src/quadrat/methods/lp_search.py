@@ -16,7 +16,7 @@ import numpy as np
 from quadrat.arrays import Array
 from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, certified_maximum, remaining_regret
 from quadrat.methods.base import Guess, Proposal, Search, Told
-from quadrat.methods.lp_cells import BOUNDS, CellBounds, Condition
+from quadrat.methods.lp_cells import CellBounds, Condition
 from quadrat.randomness import generator
 
 __all__ = ["CellLoop", "CertifiedSearch", "Round"]
@@ -125,19 +125,9 @@ class CellLoop:
         self.rounds.append(Round(number, action, condition, cells.tree.depth(node), bound, cells.posteriors - before))
 
     def explain(self) -> dict[str, object]:
-        """Cells with box, bound, which bound is active and how many points; and every round."""
-        tree = self.cells.tree
-        cells = [
-            {
-                "lower": tree.lower[node].tolist(),
-                "upper": tree.upper[node].tolist(),
-                "depth": int(tree.depth(node)),
-                "bound": float(self.cells.upper[node]),
-                "active": BOUNDS[self.cells.source[node]],
-                "points": int(tree.count(node)),
-            }
-            for node in tree.leaves().tolist()
-        ]
+        """Cells with box, bounds, which bound is active and their points (`CellBounds.describe`); and every round."""
+        with self.cells.untouched():
+            cells = self.cells.describe()
         return {
             "cells": cells,
             "rounds": [asdict(entry) for entry in self.rounds],
