@@ -100,7 +100,7 @@ def fitting(n: int, repeats: int) -> list[tuple[str, float, str]]:
             return float(model.fit(X, y).log_marginal_likelihood_value_)
 
     reached = {"ours": ours(), "sklearn": theirs()}
-    found = medians({"ours": ours, "sklearn": theirs}, max(repeats // 3, 1))
+    found = medians({"ours": ours, "sklearn": theirs}, max(repeats // 2, 1))
     label = f"MAP fit, n = {n}, D = 8: "
     note = f">= 10 (log evidence {reached['sklearn']:.2f}, ours {reached['ours']:.2f})"
     rows = [(label + "scikit-learn / ours", found["sklearn"] / found["ours"], note)]
