@@ -93,15 +93,14 @@ def splitting(n: int, printed: int) -> list[tuple[str, ...]]:
     problem = problems.get("branin8")
     rows: list[tuple[str, ...]] = []
     for form, degree, count in (("halving", 0, n), ("halving", 1, n), ("as printed", 0, printed)):
-        method = LPGPUCB(
-            kernel=Matern(2.5, 1.0),
-            norm_bound=5.0,
-            noise=0.1,
-            budget=n,
-            degree=degree,
-            as_printed=printed_form(form),
-            holder=UserHolder(np.sqrt(2)) if printed_form(form) else None,
-        )
+        kernel = Matern(2.5, 1.0)
+        if printed_form(form):  # with the constants of the paper's experiments
+            method = LPGPUCB(
+                kernel=kernel, norm_bound=1.0, noise=0.1, budget=n, degree=degree, delta=0.001,
+                as_printed=True, holder=UserHolder(np.sqrt(2)),
+            )  # fmt: skip
+        else:
+            method = LPGPUCB(kernel=kernel, norm_bound=5.0, noise=0.1, budget=n, degree=degree)
         search = method.start(8, 0)
         seconds = sum(steps(search, problem, 0, count))
         cells = search.explain()["cells"]

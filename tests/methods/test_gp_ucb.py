@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from quadrat.errors import InvalidInput
-from quadrat.methods.base import Told, no_points
+from quadrat.methods.base import Told
 from quadrat.methods.gp_ucb import GPUCB, Agnostic, Continuous, Finite
 
 
@@ -56,9 +56,9 @@ def test_asks_where_the_bound_is_highest() -> None:
     method = GPUCB(scale=0.2)
     search = method.start(1, 0)
     for number in range(8):
-        x = search.ask(number, no_points(1)).x
+        x = search.ask(number, np.empty((0, 1))).x
         search.tell(Told(number, x, np.array([float(np.sin(6 * x[0]))])))
-    proposal = search.ask(8, no_points(1))
+    proposal = search.ask(8, np.empty((0, 1)))
     root = sqrt(method.beta(9, 1, search.model.gain))
     grid = np.linspace(0, 1, 1001)[:, None]
     at, there = search.model.gp.predict(grid), search.model.gp.predict(proposal.x[None, :])

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 from quadrat.confidence import UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
-from quadrat.methods.base import Told, no_points
+from quadrat.methods.base import Told
 from quadrat.methods.heuristic import Heuristic, HeuristicSearch
 from quadrat.partition import from_regression_tree
 
@@ -40,7 +40,7 @@ def test_bounds_are_those_of_algorithm_3(holder: UserHolder | None) -> None:
         kernel=kernel, standardise=False, norm_bound=1.2, delta=0.01, budget=60, holder=holder, max_leaf_nodes=6
     )
     search = started(method)
-    proposal = search.ask(30, no_points(2))
+    proposal = search.ask(30, np.empty((0, 2)))
     shown = last_round(search)
     lower, upper = np.array(shown["lower corners"]), np.array(shown["upper corners"])
     assert len(lower) == 6
@@ -64,7 +64,7 @@ def test_bounds_are_those_of_algorithm_3(holder: UserHolder | None) -> None:
 
 def test_cells_are_the_leaves_of_scikit_learns_tree() -> None:
     search = started(Heuristic(min_samples_leaf=5))
-    search.ask(30, no_points(2))
+    search.ask(30, np.empty((0, 2)))
     tree = DecisionTreeRegressor(min_samples_leaf=5, random_state=0).fit(X, search.model.y)
     wanted = {tuple(row) for row in from_regression_tree(tree).lower.tolist()}
     assert {tuple(row) for row in last_round(search)["lower corners"]} == wanted
@@ -72,25 +72,25 @@ def test_cells_are_the_leaves_of_scikit_learns_tree() -> None:
 
 def test_default_tree_gives_every_observation_a_cell() -> None:
     search = started(Heuristic())
-    search.ask(30, no_points(2))
+    search.ask(30, np.empty((0, 2)))
     assert len(last_round(search)["upper bounds"]) == 30
 
 
 def test_pending_points_lower_the_bounds_and_leave_no_trace() -> None:
     search = started(Heuristic(max_leaf_nodes=4))
-    alone = search.ask(30, no_points(2))
+    alone = search.ask(30, np.empty((0, 2)))
     before = np.array(last_round(search)["upper bounds"])
     search.ask(30, np.repeat(alone.x[None, :], 20, axis=0))
     after = np.array(last_round(search)["upper bounds"])
     assert (after <= before + 1e-12).all()
     assert after.sum() < before.sum()
-    assert np.array_equal(search.ask(30, no_points(2)).x, alone.x)
+    assert np.array_equal(search.ask(30, np.empty((0, 2))).x, alone.x)
 
 
 def test_points_differ_with_the_trial_and_repeat_with_it() -> None:
     search, again = started(Heuristic()), started(Heuristic())
-    assert np.array_equal(search.ask(30, no_points(2)).x, again.ask(30, no_points(2)).x)
-    assert not np.array_equal(search.ask(31, no_points(2)).x, search.ask(30, no_points(2)).x)
+    assert np.array_equal(search.ask(30, np.empty((0, 2))).x, again.ask(30, np.empty((0, 2))).x)
+    assert not np.array_equal(search.ask(31, np.empty((0, 2))).x, search.ask(30, np.empty((0, 2))).x)
 
 
 def test_replicates_count_in_their_cell() -> None:
@@ -99,7 +99,7 @@ def test_replicates_count_in_their_cell() -> None:
     for number, value in enumerate([1.0, 1.2, 0.8]):
         thrice.tell(Told(number, np.array([0.3]), np.array([value])))
     assert once.model.x.tolist() == thrice.model.x.tolist()
-    once.ask(1, no_points(1))
+    once.ask(1, np.empty((0, 1)))
     width = last_round(once)["upper bounds"][0] - sqrt(2) - 1.0
     assert width <= 0.1 * sqrt(2 * log(100 / 0.001) / 3) + 1e-12
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from quadrat.errors import InvalidInput
-from quadrat.methods.base import Told, no_points
+from quadrat.methods.base import Told
 from quadrat.methods.improvement import ExpectedImprovement, ProbabilityOfImprovement
 from quadrat.methods.surrogate import ModelBased, ModelSearch
 
@@ -13,7 +13,7 @@ from quadrat.methods.surrogate import ModelBased, ModelSearch
 def started(method: ModelBased) -> ModelSearch:
     search, rng = method.start(1, 1), np.random.default_rng(1)
     for number in range(9):
-        x = search.ask(number, no_points(1)).x
+        x = search.ask(number, np.empty((0, 1))).x
         search.tell(Told(number, x, np.array([np.sin(7 * x[0]) + 0.1 * rng.standard_normal()])))
     return search
 
@@ -34,7 +34,7 @@ def test_asks_where_the_textbook_formula_is_largest(method: ModelBased) -> None:
             return np.asarray(norm.cdf(z))
         return np.asarray(gap * norm.cdf(z) + at.deviation * norm.pdf(z))
 
-    proposal = search.ask(9, no_points(1))
+    proposal = search.ask(9, np.empty((0, 1)))
     assert textbook(proposal.x[None, :])[0] >= textbook(np.linspace(0, 1, 1001)[:, None]).max() * (1 - 1e-9)
 
 
@@ -47,7 +47,7 @@ def test_xi_is_checked() -> None:
 def test_a_constant_objective_is_no_accident(method: ModelBased) -> None:
     search = method.start(2, 0)
     for number in range(8):
-        x = search.ask(number, no_points(2)).x
+        x = search.ask(number, np.empty((0, 2))).x
         assert ((x >= 0) & (x <= 1)).all()
         search.tell(Told(number, x, np.array([3.0])))
     assert search.recommend().value == pytest.approx(3.0)

@@ -11,7 +11,7 @@ from quadrat import problems
 from quadrat.confidence import UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.methods import registry
-from quadrat.methods.base import Method, Told, no_points
+from quadrat.methods.base import Method, Told
 from quadrat.methods.heuristic import Heuristic
 from quadrat.methods.igp_ucb import IGPUCB
 from quadrat.methods.preset import PAPER_METHODS, paper_preset
@@ -26,7 +26,7 @@ def regret(method: Method, seed: int, n: int) -> float:
     noisy = problems.NoisyProblem(problem, problems.Gaussian(0.1), seed=seed)
     search = method.start(2, seed)
     for number in range(n):
-        x = search.ask(number, no_points(2)).x
+        x = search.ask(number, np.empty((0, 2))).x
         search.tell(Told(number, x, np.array([noisy.evaluate(x, number=number).value])))
     return float(problems.regrets(problem, search.recommend().x[None, :])[0])
 

@@ -55,7 +55,31 @@ def default_regulariser(assumptions: Assumptions) -> float:
     return max(16 * (assumptions.noise / assumptions.norm_bound) ** 2, 1e-8 * assumptions.kernel.variance)
 
 
-class SimpleBand:
+class _OnePosterior:
+    """What bands around a single posterior share; their width does not depend on y."""
+
+    def __init__(self, assumptions: Assumptions, delta: float, regulariser: float) -> None:
+        self.assumptions = assumptions
+        self.delta = as_probability(delta)
+        self.regulariser = as_number(regulariser, name="regulariser", at_least=1e-12 * assumptions.kernel.variance)
+        self._gp = GaussianProcess(assumptions.kernel, noise_variance=self.regulariser, jitter=False)
+
+    def add(self, X: ArrayLike, y: ArrayLike) -> None:
+        """Observe y, shape (k,), at the rows of X, shape (k, D)."""
+        self._gp.add(X, y)
+
+    @property
+    def x(self) -> Array:
+        """Distinct observed points, shape (n, D)."""
+        return self._gp.x
+
+    @property
+    def rejection(self) -> str | None:
+        """None: the width of this band does not depend on y, so nothing can contradict it."""
+        return None
+
+
+class SimpleBand(_OnePosterior):
     """|f - mu_N| <= beta_N sigma_N with beta_N^2 = B^2 + (sigma^2/lambda)(2 log(1/delta) + log det(I + K_N/lambda)).
 
     For a fixed g, exp((||y - f||^2 - ||y - g||^2) / 2 sigma^2) is a supermartingale. Mix over g from the Gaussian
@@ -74,26 +98,8 @@ class SimpleBand:
     """
 
     def __init__(self, assumptions: Assumptions, delta: float, *, regulariser: float | None = None) -> None:
-        self.assumptions = assumptions
-        self.delta = as_probability(delta)
         least = 1e-8 * assumptions.kernel.variance  # below it the factor would be made of rounding
-        value = max(assumptions.noise**2, least) if regulariser is None else regulariser
-        self.regulariser = as_number(value, name="regulariser", at_least=1e-12 * assumptions.kernel.variance)
-        self._gp = GaussianProcess(assumptions.kernel, noise_variance=self.regulariser, jitter=False)
-
-    def add(self, X: ArrayLike, y: ArrayLike) -> None:
-        """Observe y, shape (k,), at the rows of X, shape (k, D)."""
-        self._gp.add(X, y)
-
-    @property
-    def x(self) -> Array:
-        """Distinct observed points, shape (n, D)."""
-        return self._gp.x
-
-    @property
-    def rejection(self) -> str | None:
-        """None: the width of this band does not depend on y, so nothing can contradict it."""
-        return None
+        super().__init__(assumptions, delta, max(assumptions.noise**2, least) if regulariser is None else regulariser)
 
     @property
     def beta(self) -> float:
@@ -269,7 +275,7 @@ class AdaptiveBand:
         return interval
 
 
-class ChowdhuryGopalanBand:
+class ChowdhuryGopalanBand(_OnePosterior):
     """|f - mu_t| <= beta_t sigma_t with beta_t = B + sigma sqrt(2 (gamma_t + 1 + log(1/delta))) [CG17].
 
     Theirs holds for K(x, x) <= 1 and lambda = 1 + 2/n. gamma_t is what the points observed so far have gained
@@ -305,31 +311,13 @@ class ChowdhuryGopalanBand:
                 f"kernel: expected K(x, x) <= 1, which this band needs, got {assumptions.kernel.variance:g};"
                 " scale f, or use AdaptiveBand"
             )
-        self.assumptions = assumptions
-        self.delta = as_probability(delta)
         if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 1:
             raise InvalidInput(f"budget: expected a number of observations >= 1, got {budget!r}")
         self.budget = int(budget)
         if information_gain is not None:
             information_gain = as_number(information_gain, name="information_gain", at_least=0.0)
         self.information_gain = information_gain
-        value = 1 + 2 / self.budget if regulariser is None else regulariser
-        self.regulariser = as_number(value, name="regulariser", above=0.0)
-        self._gp = GaussianProcess(assumptions.kernel, noise_variance=self.regulariser, jitter=False)
-
-    def add(self, X: ArrayLike, y: ArrayLike) -> None:
-        """Observe y, shape (k,), at the rows of X, shape (k, D)."""
-        self._gp.add(X, y)
-
-    @property
-    def x(self) -> Array:
-        """Distinct observed points, shape (n, D)."""
-        return self._gp.x
-
-    @property
-    def rejection(self) -> str | None:
-        """None: the width of this band does not depend on y, so nothing can contradict it."""
-        return None
+        super().__init__(assumptions, delta, 1 + 2 / self.budget if regulariser is None else regulariser)
 
     @contextmanager
     def pending(self, X: ArrayLike) -> Iterator[None]:

@@ -11,8 +11,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import numpy as np
-
 from quadrat.arrays import Array
 from quadrat.confidence import Certificate
 
@@ -119,8 +117,3 @@ class Method(ABC):
     def why_not_certified(self, *, continuous: bool, standard_errors: bool) -> str | None:  # noqa: ARG002
         """Return why a search in these circumstances cannot certify although the method does; None if it can."""
         return None
-
-
-def no_points(dimension: int) -> Array:
-    """An empty set of points, shape (0, D)."""
-    return np.empty((0, dimension))
