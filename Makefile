@@ -1,6 +1,7 @@
 # Every target sets up what it needs; only Python 3.11+ and make are assumed.
 #   make demo    a certified picture of an unknown function, in the terminal
 #   make test    lint, types, tests
+#   make paper   the paper's figures and tables from scratch, resumable (paper-smoke: tiny; paper-cnn: table 1 with PyTorch)
 #   make bench   speed, as ratios against bare BLAS calls and peers (make peers installs those)
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: demo test lint types bench peers format clean
+.PHONY: demo test lint types paper paper-smoke paper-cnn bench peers format clean
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Quadrat needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
@@ -32,6 +33,20 @@ types: $(VENV)/.ready
 
 test: lint types
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests src
+
+paper: $(VENV)/.ready
+	$(BIN)/python experiments/paper.py
+
+paper-smoke: $(VENV)/.ready
+	$(BIN)/python experiments/paper.py --smoke
+
+# DEVICE=cuda with many workers is minutes; a CPU needs hours.
+DEVICE  ?= cpu
+WORKERS ?= 2
+paper-cnn: $(PEERS)/.ready
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(PEERS)/bin/python experiments/fetch_mnist.py
+	$(PEERS)/bin/python experiments/table1.py --device $(DEVICE) --workers $(WORKERS)
 
 $(PEERS)/.ready:
 	$(PYTHON) -m venv $(PEERS)
