@@ -8,14 +8,13 @@ run again; --report prints the table from that file alone.
 
 from __future__ import annotations
 
-from grid import Row, finished, options, run_missing  # isort: skip  # sets the number of BLAS threads
+from grid import Row, complete, finished, options, run_here  # isort: skip  # sets the number of BLAS threads
 
 import time
 from itertools import product
 
 import numpy as np
 
-import quadrat as qd
 from quadrat import problems
 from quadrat.methods import registry
 from quadrat.methods.base import Told
@@ -26,22 +25,19 @@ PROBLEMS = ("branin2", "hartmann6")
 METHODS = (*PAPER_METHODS, "RandomSearch", "SobolSearch")
 
 
-def run(name: str, problem_name: str, seed: int, n: int) -> Row:
+def run(method: str, problem: str, seed: int, n: int) -> Row:
     """One run; noise is paired across methods."""
-    problem = problems.get(problem_name)
-    method = paper_preset(name, n) if name in PAPER_METHODS else registry.get(name)
-    search = method.start(problem.dimension, seed)
-    none = np.empty((0, problem.dimension))
+    task = problems.get(problem)
+    chosen = paper_preset(method, n) if method in PAPER_METHODS else registry.get(method)
+    search = chosen.start(task.dimension, seed)
+    none = np.empty((0, task.dimension))
     start = time.perf_counter()
     for i in range(n):
         x = search.ask(i, none).x
-        search.tell(Told(i, x, np.array([float(problem(x)) + 0.1 * generator(seed, i, 50).normal()])))
+        search.tell(Told(i, x, np.array([float(task(x)) + 0.1 * generator(seed, i, 50).normal()])))
     seconds = time.perf_counter() - start
-    regret = problem.optimal_value - float(problem(search.recommend().x)) if problem.optimal_value is not None else None
-    return {
-        "method": name, "problem": problem_name, "seed": seed, "n": n, "regret": regret,
-        "ms_per_suggestion": round(1e3 * seconds / n, 2), "version": qd.__version__,
-    }  # fmt: skip
+    regret = float(problems.regrets(task, search.recommend().x)[0])
+    return {"regret": regret, "ms_per_suggestion": round(1e3 * seconds / n, 2)}
 
 
 def report(rows: list[Row]) -> str:
@@ -62,14 +58,17 @@ def report(rows: list[Row]) -> str:
 def main() -> None:
     """Run what is missing, then report."""
     chosen = options(__doc__, runs=20)
+    cells = [
+        {"method": method, "problem": problem, "seed": seed, "n": 60}
+        for method, problem, seed in product(METHODS, PROBLEMS, range(chosen.runs))
+    ]
     if chosen.smoke:
-        print(report([run(method, "branin2", 0, 7) for method in METHODS]))
-        return
-    if not chosen.report:
-        done = {(row["method"], row["problem"], row["seed"]) for row in finished("paper_settings")}
-        grid = list(product(METHODS, PROBLEMS, range(chosen.runs)))
-        run_missing("paper_settings", run, [(*item, 60) for item in grid if item not in done], chosen.workers)
-    print(report(finished("paper_settings")))
+        tiny = [{"method": method, "problem": "branin2", "seed": 0, "n": 7} for method in METHODS]
+        print(report(run_here(run, tiny)))
+    elif chosen.report:
+        print(report(finished("paper_settings")))
+    else:
+        print(report(complete("paper_settings", run, cells, chosen.workers)))
 
 
 if __name__ == "__main__":
