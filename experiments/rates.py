@@ -518,7 +518,9 @@ def slope_of_mean(n: Array, regrets: Array) -> Slope:
     return Slope(value, float(slopes[int(0.025 * RESAMPLES)]), float(slopes[int(0.975 * RESAMPLES)]))
 
 
-def reading(slope: Slope, claimed: Sequence[Claim], lower: float | None, regret: Regret) -> str:
+def reading(
+    slope: Slope, claimed: Sequence[Claim], lower: float | None, regret: Regret, *, negligible: bool = False
+) -> str:
     """What a measured slope says about exponents of upper bounds, in one phrase; `RULE` is the rule.
 
     Parameters
@@ -531,20 +533,24 @@ def reading(slope: Slope, claimed: Sequence[Claim], lower: float | None, regret:
         Exponent of the lower bound over the ball; None where none is known.
     regret
         Which regret it is of.
+    negligible
+        Whether the regret was at most sigma/sqrt(n) wherever the slope was fitted.
     """
     trivial = TRIVIAL[regret]
     known = [claim.exponent for claim in claimed if claim.exponent < trivial - 1e-9]
-    easier = "; easier than the worst f" if lower is not None and slope.high < lower else ""
-    if not known:
-        return "nothing is claimed" + easier
+    if negligible:  # no exponent is below -1/2: whatever its slope, regret is within the bound
+        return "shown: below σ/√n" if known else "nothing is claimed; below σ/√n"
     if slope.low == -inf and slope.high == inf:
         return "one seed: no reading"
+    easier = "; easier than the worst f" if lower is not None and slope.high < lower else ""
+    flat = f"; as if nothing were learned: {trivial:g}" if slope.value >= trivial - 0.1 else ""
+    if not known:
+        return "nothing is claimed" + easier + flat
     if slope.low > known[0]:
         slower = "steeper" if regret == "cumulative" else "slower"
         held = [exponent for exponent in known if slope.high <= exponent]
         if held:
             return f"shown for {held[0]:.3f}, {slower} than {known[0]:.3f}{easier}"
-        flat = f"; as if nothing were learned: {trivial:g}" if slope.high >= trivial - 0.05 else ""
         return f"{slower}: not shown at this n{flat}"
     if slope.high <= known[0]:
         return "shown" + easier
@@ -560,10 +566,13 @@ when the interval contains it and stays below the slope of a method that learns 
 for simple regret; "undecided" when the interval contains that too; "steeper" (cumulative) or "slower" (simple) when the
 whole interval is above it. The last contradicts no theorem, since theorems leave out constants and logarithms: the rate
 is not shown at this n. Where the interval is at or below a larger exponent, proved where the smaller one is not, that
-one is named. "Nothing is claimed": no exponent is known, or none below 1 (0). Theorems bound from above, so a slope
-below their exponent is no contradiction; the lower bound is about the worst f of the ball, so a slope below it ("easier
-than the worst f") is none either. On arms a slope far below all exponents mostly says that there are
-only 256 of them."""
+one is named. "Nothing is claimed": no exponent is known, or none below 1 (0). "As if nothing were learned": the
+slope is within .1 of that one. "Below σ/√n": simple regret was no more than that at every fitted n, less
+than a mean of all n observations resolves; its slope then says nothing, and no exponent asks for more.
+
+Theorems bound from above, so a slope below their exponent is no contradiction; the lower bound is about the worst f of
+the ball, so a slope below it ("easier than the worst f") is none either. On arms a slope far below all exponents mostly
+says that there are only 256 of them."""
 
 
 # --- tables
@@ -635,11 +644,12 @@ def _cumulative_cells(group: Sequence[Row]) -> str:
 def _simple_cells(group: Sequence[Row]) -> str:
     kernel, dimension, method, kept = _of(group)
     cells: list[str] = []
-    slope = Slope(-inf, -inf, -inf)
-    quantities: tuple[Quantity, ...] = ("best", "recommended")
+    slope, negligible = Slope(-inf, -inf, -inf), False
+    quantities: tuple[Quantity, ...] = ("best", "recommended")  # the last one is read: theorems are about it
     for quantity in quantities:
         n, regrets = _regrets(group, quantity)
         last = float(regrets[:, -1].mean())
+        negligible = bool((regrets[:, kept].mean(0) <= NOISE / np.sqrt(n[kept])).all())
         if last == 0:  # only where there is a best point among finitely many
             since = int(n[np.flatnonzero(regrets.max(0) > 0)[-1] + 1]) if regrets.any() else int(n[0])
             slope, text = Slope(-inf, -inf, -inf), f"best found in all seeds from n = {since}"
@@ -648,7 +658,7 @@ def _simple_cells(group: Sequence[Row]) -> str:
             text = str(slope)
         cells.insert(0, f"{_number(last)} | {text}")
     claimed, lower = claims(kernel, dimension, method, "simple"), lower_bound(kernel, dimension, "simple")
-    said = reading(slope, claimed, lower and lower[0], "simple")
+    said = reading(slope, claimed, lower and lower[0], "simple", negligible=negligible)
     return f"| {cells[0]} | {cells[1]} | {_theory(claimed, lower)} | {said} |"
 
 
@@ -665,7 +675,7 @@ def _title(method: str) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.3g}"
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 # --- the grid

@@ -249,11 +249,12 @@ def test_slopes_are_fitted_over_the_last_decades() -> None:
         ((0.7, 0.74), (0.667, 0.75), "shown for 0.750, steeper than 0.667"),
         ((0.7, 0.74), (1.0, 1.2), "nothing is claimed"),
         ((0.7, 0.74), (), "nothing is claimed"),
+        ((0.9, 0.97), (), "nothing is claimed; as if nothing were learned: 1"),
         ((-inf, inf), (0.667,), "one seed: no reading"),
     ],
 )
 def test_readings(interval: tuple[float, float], exponents: tuple[float, ...], said: str) -> None:
-    slope = rates.Slope(0.5, *interval)
+    slope = rates.Slope(sum(interval) / 2, *interval)
     claimed = [rates.Claim(exponent, "proved") for exponent in exponents]
     assert rates.reading(slope, claimed, 0.583, "cumulative") == said
 
@@ -262,6 +263,8 @@ def test_simple_regret_that_does_not_fall_is_not_shown() -> None:
     claimed = [rates.Claim(-0.333, "proved")]
     said = rates.reading(rates.Slope(-0.05, -0.1, 0.02), claimed, None, "simple")
     assert said == "slower: not shown at this n; as if nothing were learned: 0"
+    said = rates.reading(rates.Slope(0.0, -0.1, 0.02), claimed, None, "simple", negligible=True)
+    assert said == "shown: below σ/√n"
 
 
 # --- tables
@@ -300,6 +303,12 @@ def test_the_best_arm_found_is_said() -> None:
     text = rates.report(made_up([zero, later]))
     assert "| 0 | best found in all seeds from n = 178 |" in text
     assert "| 0 | best found in all seeds from n = 10 |" in rates.report(made_up([[0.0] * 9]))
+
+
+def test_regret_that_noise_hides_needs_no_slope() -> None:
+    """sigma/sqrt(1000) is .0032, the smallest at the fitted n."""
+    assert rates.report(made_up([[0.003] * 9, [0.001] * 9])).count("| shown: below σ/√n |") == 1
+    assert rates.report(made_up([[0.003] * 9, [0.004] * 9])).count("| shown: below σ/√n |") == 0
 
 
 def test_smoke() -> None:
