@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -30,8 +28,3 @@ def test_the_table_is_the_measured_one() -> None:
 def test_links_lead_somewhere() -> None:
     for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
         assert (ROOT / target).exists(), target
-
-
-def test_the_methods_page_is_what_the_results_say() -> None:
-    check = subprocess.run([sys.executable, str(ROOT / "docs" / "methods_page.py"), "--check"], check=False)
-    assert check.returncode == 0, "run python docs/methods_page.py"

@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
         IGPUCB,
         LP0,
         LPGPUCB,
+        Auto,
         ExpectedImprovement,
         Heuristic,
         ProbabilityOfImprovement,
@@ -66,7 +67,7 @@ _HOME = {
     "errors": "InvalidInput NotAvailable NumericalFailure QuadratError",
     "gp": "Fit GaussianProcess Observations Priors fit_map",
     "kernels": "GammaExponential Kernel Matern OnAxes PiecewisePolynomial RationalQuadratic SquaredExponential",
-    "methods": "ExpectedImprovement GPUCB Heuristic IGPUCB LP0 LPGPUCB ProbabilityOfImprovement RandomSearch"
+    "methods": "Auto ExpectedImprovement GPUCB Heuristic IGPUCB LP0 LPGPUCB ProbabilityOfImprovement RandomSearch"
     " SobolSearch paper_preset",
     "optimizer": "BestSeen CertificateReport FAILED Optimizer Recommendation Trial TrialRecord",
     "space": "Categorical Fixed Float Int Space",
@@ -82,6 +83,7 @@ __all__ = [
     "LPGPUCB",
     "AdaptiveBand",
     "Assumptions",
+    "Auto",
     "BestSeen",
     "Categorical",
     "Certificate",

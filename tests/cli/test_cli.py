@@ -48,7 +48,7 @@ def test_methods_as_json(capsys: Capture) -> None:
     rows = json.loads(out_of(capsys, "methods", "--json"))
     assert [row["name"] for row in rows] == list(registry.names())
     assert set(rows[0]) == {"name", "title", "paper", "assumes", "certifies", "handles", "default"}
-    assert [row["name"] for row in rows if row["default"]] == ["ExpectedImprovement"]
+    assert [row["name"] for row in rows if row["default"]] == ["Auto"]
 
 
 @pytest.mark.parametrize("width", ["80", "200"])

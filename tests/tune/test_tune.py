@@ -60,7 +60,7 @@ def test_the_same_seed_gives_the_same_run() -> None:
     first, again, other = (minimize(bowl, SPACE, n_trials=7, seed=seed) for seed in (4, 4, 5))
     assert first.trials == again.trials
     assert first == again
-    assert first.trials[0].params != other.trials[0].params
+    assert first.trials[1].params != other.trials[1].params  # the first is the centre, whatever the seed
 
 
 @pytest.mark.parametrize("outcome", [[1.0, 2.0, 3.0], (2.0, 0.5), np.float32(2.0), np.array([2.0, 2.0])])

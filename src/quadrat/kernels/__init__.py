@@ -11,6 +11,7 @@ from quadrat.kernels.piecewise_polynomial import PiecewisePolynomial
 from quadrat.kernels.rational_quadratic import RationalQuadratic
 from quadrat.kernels.squared_exponential import SquaredExponential
 from quadrat.kernels.stationary import Stationary
+from quadrat.kernels.tied import Tied
 
 __all__ = [
     "GammaExponential",
@@ -25,4 +26,5 @@ __all__ = [
     "SquaredExponential",
     "Stationary",
     "Sum",
+    "Tied",
 ]

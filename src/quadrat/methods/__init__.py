@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps the two lists equal
+    from quadrat.methods.auto import Auto
     from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
     from quadrat.methods.gp_ucb import GPUCB, Agnostic, Continuous, Finite
     from quadrat.methods.heuristic import Heuristic
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     from quadrat.methods.surrogate import Learned
 
 _HOME = {
+    "auto": "Auto",
     "base": "Guess Method MethodFacts Proposal Search Told",
     "gp_ucb": "Agnostic Continuous Finite GPUCB",
     "heuristic": "Heuristic",
@@ -42,6 +44,7 @@ __all__ = [
     "LP0",
     "LPGPUCB",
     "Agnostic",
+    "Auto",
     "Continuous",
     "ExpectedImprovement",
     "Finite",

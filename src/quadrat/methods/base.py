@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from quadrat.arrays import Array
 from quadrat.confidence import Certificate
+from quadrat.methods.domain import Domain
 
 __all__ = ["Guess", "Method", "MethodFacts", "Proposal", "Search", "Told"]
 
@@ -81,6 +82,9 @@ class Search(ABC):
     def tell(self, told: Told) -> None:
         """Take in one finished trial."""
 
+    def fail(self, number: int, x: Array) -> None:  # noqa: B027  # most searches only avoid the point
+        """Take in one trial at x, shape (D,), that ended without a value."""
+
     @abstractmethod
     def recommend(self) -> Guess:
         """Return the best point according to what was told; at least one trial was."""
@@ -113,6 +117,10 @@ class Method(ABC):
     @abstractmethod
     def start(self, dimension: int, seed: int) -> Search:
         """Begin a search over [0, 1]^D."""
+
+    def start_in(self, domain: Domain, seed: int) -> Search:
+        """Begin a search over the cube with what is behind it; most methods see the cube alone."""
+        return self.start(domain.dimension, seed)
 
     def why_not_certified(self, *, continuous: bool, standard_errors: bool) -> str | None:  # noqa: ARG002
         """Return why a search in these circumstances cannot certify although the method does; None if it can."""

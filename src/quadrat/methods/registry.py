@@ -12,6 +12,7 @@ from quadrat.methods.base import Method
 __all__ = ["all_methods", "get", "names", "unknown_name"]
 
 _MODULE_OF = {
+    "Auto": "auto",
     "LPGPUCB": "lp_gp_ucb",
     "LP0": "lp_gp_ucb",
     "Heuristic": "heuristic",

@@ -6,7 +6,7 @@ from quadrat.methods.base import Method
 
 __all__ = ["DEFAULT_METHOD", "resolve"]
 
-DEFAULT_METHOD = "ExpectedImprovement"
+DEFAULT_METHOD = "Auto"
 
 
 def resolve(method: str | Method | None) -> Method:

@@ -19,6 +19,7 @@ from quadrat.methods.base import Method, Told
 from quadrat.optimizer.certifying import curve_of, why_not_certified
 from quadrat.optimizer.collisions import free_point
 from quadrat.optimizer.direction import Direction
+from quadrat.optimizer.domain_of import domain_of
 from quadrat.optimizer.events import VERSION, Event, asked, check_header, reading_of, told
 from quadrat.optimizer.history import History
 from quadrat.optimizer.method_choice import resolve
@@ -76,7 +77,7 @@ class Optimizer:
         self._direction = Direction.read(direction)
         self._method = resolve(method)
         self._seed = operator.index(seed)
-        self._search = self._method.start(space.dimension, self._seed)
+        self._search = self._method.start_in(domain_of(space), self._seed)
         self._history = History(space.dimension, self._direction)
         self._events: list[Event] = []
         self._report: CertificateReport | None = None  # the certificate, until something happens
@@ -320,6 +321,7 @@ class Optimizer:
             self._search.tell(Told(number, self._history[number].x, values, variance))
         else:
             _logger.warning("trial %d failed: %s", number, reading.failure)
+            self._search.fail(number, self._history[number].x)
         record = self._history.finish(number, reading)
         self._events.append(told(number, reading))
         self._report = None

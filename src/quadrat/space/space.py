@@ -260,6 +260,11 @@ class Space(Mapping[str, Parameter]):
             rounded[:, axis] = np.where(exists[name], self[name].encode(codes[name]), _NEUTRAL)
         return rounded.reshape(np.shape(u))
 
+    def exists(self, u: ArrayLike) -> Bools:
+        """Return which axes belong to a parameter that exists, shape (n, D), at the rows of `u`, shape (n, D)."""
+        _, exists = self._decode(self._as_units(u))
+        return np.stack([exists[name] for name in self._axis], axis=1)
+
     def sample(self, n: int, rng: np.random.Generator) -> list[dict[str, Any]]:
         """Return the parameters at `n` independent points, uniform on the cube.
 

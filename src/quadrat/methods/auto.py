@@ -1,0 +1,247 @@
+"""Auto, the default method: expected improvement averaged over what the hyper-parameters may be. Nothing to set.
+
+References
+----------
+[J98]  Jones, Schonlau and Welch (1998). Efficient global optimization of expensive black-box functions. J. Global
+       Optimization.
+[S12]  Snoek, Larochelle and Adams (2012). Practical Bayesian optimization of machine learning algorithms. NeurIPS.
+[A23]  Ament et al. (2023). Unexpected improvements to expected improvement for Bayesian optimization. NeurIPS.
+[G14]  Gelbart, Snoek and Adams (2014). Bayesian optimization with unknown constraints. UAI.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from quadrat.arrays import Array
+from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
+from quadrat.methods.acquisition import improvement
+from quadrat.methods.ascent import ascend
+from quadrat.methods.auto_model import LearnedModel
+from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.methods.domain import Domain
+from quadrat.methods.feasibility import Feasibility
+from quadrat.methods.sobol_search import SobolSearch
+from quadrat.partition.unit_cube import as_count
+from quadrat.randomness import generator
+
+__all__ = ["Auto"]
+
+_CREDIBLE = 1.6448536269514722  # the normal quantile of .95
+_CANDIDATES, _GAIN = 12, 13  # names of streams
+
+UNIFORM = 400  # candidates over the whole cube
+NEAR = 25  # candidates around each of the best points, at each of the scales
+SCALES = (0.2, 0.05, 0.01)
+BEST = 4  # evaluated points that candidates are scattered around
+CLIMBS = 4
+STEPS = 16  # of the climbs, all at once
+_APART = 0.02  # in some coordinate: climbs from the same place end at the same place
+_POINTS, _DRAWS_OF_F = 256, 64  # at which, and how often, f is drawn to estimate what is still to gain
+
+
+@dataclass(frozen=True, kw_only=True)
+class Auto(Method):
+    """Evaluate where the expected improvement, averaged over hyper-parameter settings, is largest [J98; S12; A23].
+
+    The first point is the centre of the space, which people place where they expect something good; then come points
+    of a Sobol sequence, and from `n_initial` on the model decides. Noise, scale and length-scales are learned. Integers
+    and choices are seen by the model as the settings they are. Where trials failed, the improvement is weighted by the
+    chance to succeed [G14].
+
+    Parameters
+    ----------
+    n_initial
+        Trials before the model decides, >= 1.
+    """
+
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        title="Auto: expected improvement averaged over learned hyper-parameters",
+        paper="Jones et al. 1998; averaged: Snoek et al. 2012; in logarithms: Ament et al. 2023",
+        assumes="f is a draw of a Gaussian process whose hyper-parameters are learned",
+        handles=("pending points", "replicates", "standard errors", "integers and choices", "failures"),
+    )
+
+    n_initial: int = 5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_initial", as_count(self.n_initial, name="n_initial", at_least=1))
+
+    def start(self, dimension: int, seed: int) -> AutoSearch:
+        return self.start_in(Domain.cube(dimension), seed)
+
+    def start_in(self, domain: Domain, seed: int) -> AutoSearch:
+        return AutoSearch(self, domain, seed)
+
+
+class AutoSearch(Search):
+    """The default method at work."""
+
+    def __init__(self, method: Auto, domain: Domain, seed: int) -> None:
+        self.method, self.domain, self.seed = method, domain, seed
+        self.model = LearnedModel(domain, seed, max(method.n_initial, 2))
+        self.feasibility = Feasibility(len(domain.groups))
+        self._design = SobolSearch().start(domain.dimension, seed)
+
+    def tell(self, told: Told) -> None:
+        self.model.tell(told)
+        self.feasibility.add(self.domain.features(told.x[None, :])[0], True)
+
+    def fail(self, number: int, x: Array) -> None:  # noqa: ARG002  # when it failed does not matter
+        self.feasibility.add(self.domain.features(x[None, :])[0], False)
+
+    def ask(self, number: int, pending: Array) -> Proposal:
+        if number == 0:
+            return Proposal(np.full(self.domain.dimension, 0.5), "the centre of the space")
+        if number < self.method.n_initial or not self.model.settled:
+            return Proposal(self._design.ask(number, pending).x, f"initial design, point {number + 1}")
+        _, ensemble = self.model.current()
+        told = ensemble.predict(ensemble.x)
+        rng = generator(self.seed, number, _CANDIDATES)
+        best = self.model.x[np.argsort(-self._mean_of_each(told), kind="stable")[:BEST]]
+        score = _Score(
+            ensemble.believing(self.domain.features(pending)),
+            told.mean.max(axis=1),  # each setting's own best mean: free of the luck of one draw
+            self.domain,
+            self.feasibility,
+        )
+        x, value = score.maximise(best, rng)
+        return Proposal(x, f"largest log expected improvement ({value:.3g})")
+
+    def _mean_of_each(self, told: EnsemblePrediction) -> Array:
+        """The averaged mean at every observation, repeats included, shape (N,)."""
+        _, ensemble = self.model.current()
+        features = self.domain.features(self.model.x)
+        at = told if len(features) == len(ensemble.x) else ensemble.predict(features)
+        return np.asarray(at.mean.mean(axis=0))
+
+    def recommend(self) -> Guess:
+        """Return the evaluated point of highest averaged mean, with a 90 % credible interval."""
+        objective, ensemble = self.model.current()
+        features = self.domain.features(self.model.x)
+        mean, deviation = ensemble.predict(features).mixture()
+        best = int(np.argmax(mean))
+
+        def back(value: float) -> float:
+            return objective.shift + objective.scale * value
+
+        low, high = (back(float(mean[best] + side * _CREDIBLE * deviation[best])) for side in (-1, 1))
+        x = self.model.x[best]
+        gain = objective.scale * self._gain(x, generator(self.seed, self.model.trials, _GAIN))
+        return Guess(x, back(float(mean[best])), (low, high), gain=gain)
+
+    def _gain(self, x: Array, rng: np.random.Generator) -> float:
+        """Estimate E max f - E f(x) by drawing f jointly, under each setting, at points all over and near x."""
+        _, ensemble = self.model.current()
+        near = _POINTS // 2
+        steps = np.geomspace(1e-3, 0.3, near)[:, None] * rng.standard_normal((near, len(x)))
+        others = np.vstack([np.clip(x + steps, 0.0, 1.0), rng.random((_POINTS - near - 1, len(x)))])
+        points = np.vstack([x[None, :], self.domain.rounded(others)])
+        means, joints = ensemble.covariances(self.domain.features(points))
+        gains = []
+        for mean, joint in zip(means, joints, strict=True):
+            # Singular to working precision where points lie close: a square root by eigenvalues takes that.
+            eigenvalues, vectors = np.linalg.eigh(0.5 * (joint + joint.T))
+            root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+            draws = mean[:, None] + root @ rng.standard_normal((_POINTS, _DRAWS_OF_F))
+            gains.append(float(np.mean(draws.max(axis=0) - draws[0])))
+        return max(float(np.mean(gains)), 0.0)
+
+    def explain(self) -> dict[str, object]:
+        if not self.model.trials:
+            return {"trials": 0}
+        objective, ensemble = self.model.current()
+        return {
+            "trials": self.model.trials,
+            "settings": [dict(zip(objective.names, np.exp(row).tolist(), strict=True)) for row in ensemble.settings],
+            "shift": objective.shift,
+            "scale": objective.scale,
+        }
+
+
+def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array | None]:
+    """Return log of the mean over settings of E max(f - target, 0), shape (m,), and its gradient, (m, F) or None.
+
+    Parameters
+    ----------
+    at
+        Means and deviations under M settings; with gradients, or without.
+    target
+        What is to be improved upon, under each setting, shape (M,).
+    """
+    z = (at.mean - target[:, None]) / at.deviation
+    log_h, share, density = (part.reshape(z.shape) for part in improvement(z.ravel()))
+    each = np.log(at.deviation) + log_h
+    top = each.max(axis=0)
+    relative = np.exp(each - top)
+    total = relative.sum(axis=0)
+    value = top + np.log(total / len(each))
+    if at.mean_gradient is None or at.deviation_gradient is None:
+        return value, None
+    # d EI = Phi(z) dm + phi(z) ds for each setting; divided by the sum of EI they are slopes of its logarithm.
+    weights = relative / (total * at.deviation)
+    slope = np.einsum("sm,smf->mf", weights * share, at.mean_gradient)
+    slope += np.einsum("sm,smf->mf", weights * density, at.deviation_gradient)
+    return value, slope
+
+
+@dataclass(frozen=True)
+class _Score:
+    """What is maximised over the domain: the log of averaged improvement times the chance to succeed."""
+
+    ensemble: Ensemble
+    target: Array
+    domain: Domain
+    feasibility: Feasibility
+
+    def at(self, points: Array) -> Array:
+        """Scores of rounded points (m, D), shape (m,); minus infinity where they may not be evaluated."""
+        features = self.domain.features(points)
+        value, _ = log_improvement(self.ensemble.predict(features), self.target)
+        if self.feasibility.any_failed:
+            value = value + self.feasibility.log_chance(features)[0]
+        return value if self.domain.feasible is None else np.where(self.domain.allowed(points), value, -np.inf)
+
+    def slope(self, points: Array) -> tuple[Array, Array]:
+        """Scores of points and their gradients along the smooth axes, as if these were not rounded."""
+        features = self.domain.features(points)
+        value, gradient = log_improvement(self.ensemble.predict_with_gradients(features), self.target)
+        assert gradient is not None
+        if self.feasibility.any_failed:
+            chance, more = self.feasibility.log_chance(features)
+            value, gradient = value + chance, gradient + more
+        return value, self.domain.slopes(gradient)
+
+    def maximise(self, best: Array, rng: np.random.Generator) -> tuple[Array, float]:
+        """Score candidates all over and around the best points told, (b, D); climb from the highest that lie apart."""
+        dimension = self.domain.dimension
+        centres = np.repeat(best, NEAR * len(SCALES), axis=0)
+        scales = np.resize(np.array(SCALES), len(centres))[:, None]
+        moved = rng.random(centres.shape) < max(0.5, 1 / dimension)
+        near = np.clip(centres + np.where(moved, scales * rng.standard_normal(centres.shape), 0.0), 0.0, 1.0)
+        candidates = [rng.random((UNIFORM, dimension)), near]
+        if not self.domain.smooth.all():
+            candidates += [self.domain.neighbours(centre, rng) for centre in best]
+        points = self.domain.rounded(np.vstack(candidates))
+        values = self.at(points)
+        starts: list[int] = []
+        for row in np.argsort(-values, kind="stable"):
+            if all(np.abs(points[row] - points[start]).max() > _APART for start in starts):
+                starts.append(int(row))
+                if len(starts) == CLIMBS:
+                    break
+        ends = points[starts]
+        if self.domain.smooth.any():
+            ends = np.vstack([ends, self.domain.rounded(ascend(self.slope, ends, steps=STEPS)[0])])
+        heights = self.at(ends)
+        top = int(np.argmax(heights))
+        x, height = ends[top], float(heights[top])
+        if not self.domain.smooth.all():
+            others = self.domain.neighbours(x, rng)
+            heights = self.at(others)
+            if len(others) and heights.max() > height:
+                x, height = others[int(np.argmax(heights))], float(heights.max())
+        return x, height

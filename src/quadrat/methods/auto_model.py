@@ -1,0 +1,110 @@
+"""What the default method learns: hyper-parameters with their uncertainty, from everything told, at scheduled times.
+
+Model: values standardised to mean 0 and sd 1; a constant mean at its optimum; a Matérn kernel with nu = 5/2 and a
+length-scale for each axis; noise variance, amplitude and length-scales with the priors of `quadrat.gp.Priors`. The most
+likely setting is found by L-BFGS from the previous one and from the prior; further settings are drawn around it, and
+whatever is computed is averaged over all of them.
+
+The settings are a pure function of what was told, in the order of telling, and of the seed: they are learned when a
+trial is told, at scheduled numbers of trials, each time from the setting before.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quadrat.arrays import Array
+from quadrat.gp import LogPosterior, Observations, fit_map
+from quadrat.gp.ensemble import Ensemble
+from quadrat.kernels import Kernel, Matern, Tied
+from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
+from quadrat.randomness import generator
+
+__all__ = ["LearnedModel", "is_due"]
+
+SETTINGS = 5  # the most likely one and draws around it
+SPREAD = 0.35  # of the draws, in each log hyper-parameter
+_DRAWS = 11  # names the stream
+
+
+def is_due(trials: int, first: int) -> bool:
+    """Whether settings are learned when this many trials have been told.
+
+    From the first time on at every trial up to 64, then at every second, from 128 on at every fourth, and so on: some
+    32 times for every doubling.
+    """
+    return trials >= first and trials % (1 << max(trials.bit_length() - 6, 0)) == 0
+
+
+class LearnedModel:
+    """Told trials go in, an ensemble of posteriors comes out, in standardised units and over features of the domain."""
+
+    def __init__(self, domain: Domain, seed: int, first: int) -> None:
+        self.domain, self.seed, self.first = domain, seed, first
+        self.trials = 0
+        self._x: list[Array] = []
+        self._y: list[float] = []
+        self._variance: list[float] = []  # NaN where it is to be learned
+        self._mode: Array | None = None
+        self._settings: Array | None = None
+        self._current: tuple[LogPosterior, Ensemble] | None = None
+
+    def tell(self, told: Told) -> None:
+        """Take in one trial; learn where that is due."""
+        values = told.values if told.variance is None else np.array([float(np.mean(told.values))])
+        for value in values:
+            self._x.append(np.asarray(told.x, dtype=np.float64))
+            self._y.append(float(value))
+            self._variance.append(np.nan if told.variance is None else float(told.variance))
+        self.trials += 1
+        self._current = None
+        if is_due(self.trials, self.first):
+            self._learn()
+
+    @property
+    def settled(self) -> bool:
+        """Whether anything was learned, so that the model may decide."""
+        return self._settings is not None
+
+    @property
+    def x(self) -> Array:
+        """Points of all observations, repeats included, shape (N, D)."""
+        return np.array(self._x).reshape(-1, self.domain.dimension)
+
+    @property
+    def y(self) -> Array:
+        """All observations, shape (N,)."""
+        return np.array(self._y)
+
+    def current(self) -> tuple[LogPosterior, Ensemble]:
+        """Return the observations in standardised units, and the ensemble that has seen all of them."""
+        if self._current is None:
+            if self._settings is None:
+                self._learn()
+            assert self._settings is not None
+            objective = LogPosterior(self._form(), self._data())
+            self._current = objective, Ensemble(objective, self._settings)
+        return self._current
+
+    def _data(self) -> Observations:
+        x, y, variance = self.domain.features(self.x), self.y, np.array(self._variance)
+        known = ~np.isnan(variance)
+        if not known.any():
+            return Observations.merge(x, y)
+        stated = Observations.merge(x[known], y[known], variance[known])
+        return stated if known.all() else Observations.merge(x[~known], y[~known]) + stated
+
+    def _form(self) -> Kernel:
+        groups = self.domain.groups
+        kernel = Matern(2.5, np.full(len(groups), 0.5))
+        return kernel if len(groups) == self.domain.dimension else Tied(kernel, groups)
+
+    def _learn(self) -> None:
+        starts = [] if self._mode is None else [self._mode]
+        fit = fit_map(self._form(), self._data(), starts=starts)
+        self._mode = fit.parameters
+        rng = generator(self.seed, self.trials, _DRAWS)
+        draws = SPREAD * rng.standard_normal((SETTINGS - 1, len(self._mode)))
+        self._settings = np.vstack([self._mode, self._mode + draws])
+        self._current = None

@@ -1,0 +1,40 @@
+"""From a space to what a search may know of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quadrat.methods.domain import Axis, Domain
+from quadrat.space import Categorical, Space
+from quadrat.space.parameter import Parameter
+
+__all__ = ["domain_of"]
+
+_FEW = 32  # values of an ordered axis up to which they are taken one by one
+_PROBES = 4097  # coordinates at which an axis is decoded to find its values: some in every bin, where these are few
+
+
+def domain_of(space: Space) -> Domain:
+    """Return the space as the cube with what is behind it.
+
+    Examples
+    --------
+    >>> from quadrat.space import Float, Int
+    >>> domain_of(Space(x=Float(0, 1), n=Int(1, 2))).axes
+    (Axis(values=None, ordered=True), Axis(values=(0.25, 0.75), ordered=True))
+    """
+    axes = tuple(_axis(space[name]) for name in space.axes)
+    return Domain(
+        axes,
+        None if space.is_continuous else space.round,
+        None if all(parameter.when is None for parameter in space.values()) else space.exists,
+    )
+
+
+def _axis(parameter: Parameter) -> Axis:
+    if isinstance(parameter, Categorical):
+        codes = np.arange(len(parameter.choices), dtype=np.float64)
+        return Axis(tuple(parameter.encode(codes).tolist()), ordered=False)
+    probes = np.linspace(0.0, 1.0, _PROBES)
+    values = np.unique(parameter.encode(parameter.decode(probes)))
+    return Axis(tuple(values.tolist())) if len(values) <= _FEW else Axis()
