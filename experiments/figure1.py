@@ -3,8 +3,9 @@
     python experiments/figure1.py [--smoke] [--runs 20] [--workers 2] [--report] [--part figure|diagnostics]
 
 f(x) = sum_i c_i g(x[2i-1:2i]), c = 1, .1, .1, .1, n = 100, observation noise .1, the methods as `paper_preset` has
-them, 20 seeds. Runs are paired: for one seed all methods have the same 5 uniform points first and the same noise in
-trial i. Kept in experiments/results/figure1.jsonl: regret after 5, 6, ..., 10, 15, ..., 100 evaluations,
+them, 20 seeds. Runs are paired: for one seed all methods have the same noise in trial i and, but for Quadrat's default
+method, which begins in its own way, the same 5 uniform points first. Kept in
+experiments/results/figure1.jsonl: regret after 5, 6, ..., 10, 15, ..., 100 evaluations,
 
     evaluated     f* - the highest f among the points evaluated, noise left out
     recommended   f* - f(the point that the method recommends)
@@ -13,7 +14,7 @@ trial i. Kept in experiments/results/figure1.jsonl: regret after 5, 6, ..., 10, 
 
 "Best function value" in the paper may be any but the second. `ordering` says whether its claim holds of the medians.
 
-The second part, kept in figure1_diagnostics.jsonl, changes one choice at a time and tells which decides the order: 10
+The second part, kept in figure1_diagnostics.jsonl, changes one choice at a time and tells which decides the order: 6
 seeds, final regrets only. `VARIANTS` names them.
 
 What the paper leaves open, and what is done here: the unit of g (standardised over the square, so that noise of .1
@@ -60,7 +61,7 @@ RIVALS = ("IGPUCB", "ExpectedImprovement", "ProbabilityOfImprovement")
 METHODS = (*CLAIMED, *RIVALS, "RandomSearch", "default")
 QUANTITIES = ("evaluated", "recommended", "luckiest", "observed")
 N, NOISE, INITIAL, DELTA = 100, 0.1, 5, 0.001
-DIAGNOSTIC_RUNS = 10
+DIAGNOSTIC_RUNS = 6
 PRESET = "as in the preset"
 _NOISE_STREAM, _UNIFORM_STREAM, _RESTART_STREAM, _TREE_STREAM, _LEAF_STREAM = 50, 51, 52, 53, 54
 _HOLDER = UserHolder(sqrt(2), 1.0)  # L and alpha of the paper's experiments
@@ -110,7 +111,7 @@ def follow(method: Method | None, problem: problems.Problem, seed: int, n: int, 
 def run(method: str, problem: str, seed: int, n: int) -> Row:
     """One run of the figure; every list of regrets has an entry for each of `checkpoints(n)`.
 
-    "lengthscale" is the most likely one for the first 5 observations: what all methods of the paper go on with.
+    "lengthscale" is the most likely one for this run's first 5 observations: what the paper's methods go on with.
     """
     if method in PAPER_METHODS:
         chosen: Method | None = paper_preset(method, n)
