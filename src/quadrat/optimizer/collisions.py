@@ -1,8 +1,8 @@
-"""A substitute for a proposal that rounds to a point which is being evaluated or which failed.
+"""A substitute for a proposal that may not be evaluated: not feasible, being evaluated already, or failed.
 
 Methods choose on the cube and cannot know which of its points are one and the same setting. Where a space has integers,
 categories or steps, two proposals that look different may be equal: a parallel worker would repeat another's work, and
-a setting that crashed would be tried again.
+a setting that crashed would be tried again. And most methods know nothing of a space's own constraint.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _RADII = (0.05, 0.1, 0.2, 0.4, 1.0)  # of the axis, nearest first: what the meth
 
 
 def free_point(space: Space, x: Array, taken: Array, rng: np.random.Generator) -> Array | None:
-    """Return a rounded point near `x` that is not among the rows of `taken`; None when none was found.
+    """Return a feasible rounded point near `x` that is not among the rows of `taken`; None when none was found.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def free_point(space: Space, x: Array, taken: Array, rng: np.random.Generator) -
     for radius in _RADII:
         steps = rng.uniform(-radius, radius, size=(_TRIES_PER_RADIUS, space.dimension))
         nearby = space.round(np.clip(x + steps, 0.0, 1.0))
-        free = np.array([row for row in nearby if row.tobytes() not in avoid])
+        free = np.array([row for row in nearby[space.allowed(nearby)] if row.tobytes() not in avoid])
         if len(free):
             nearest: Array = free[int(np.argmin(((free - x) ** 2).sum(axis=1)))]
             return nearest

@@ -28,6 +28,7 @@ def domain_of(space: Space) -> Domain:
         axes,
         None if space.is_continuous else space.round,
         None if all(parameter.when is None for parameter in space.values()) else space.exists,
+        space.allowed if space.is_constrained else None,
     )
 
 

@@ -28,6 +28,7 @@ from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recomm
 from quadrat.optimizer.trial import Trial, TrialRecord
 from quadrat.randomness import generator
 from quadrat.space import Space
+from quadrat.space.constraint import feasible_points
 
 __all__ = ["Optimizer"]
 
@@ -128,6 +129,8 @@ class Optimizer:
             chosen, why = self._propose(pending, failed)
             return self._begin(chosen, why, "method", pending, failed)
         self._space.to_unit(params)  # refuses what is not in the space
+        if not self._space.feasible(params):
+            raise InvalidInput(f"params: expected ones that the space's constraint allows, got {dict(params)!r:.120}")
         return self._begin(params, "chosen by the user", "user", pending, failed)
 
     def tell(self, trial: Trial | int, outcome: Outcome, *, reason: str | None = None) -> None:
@@ -298,10 +301,16 @@ class Optimizer:
         proposal = self._search.ask(number, taken)
         x, why = self._space.round(proposal.x), proposal.why
         # On a continuous space equal points are no accident: methods that certify measure the same point again.
-        if not self._space.is_continuous and (taken == x).all(axis=1).any():
-            free = free_point(self._space, x, taken, generator(self._seed, number, _COLLISION_STREAM))
+        collides = not self._space.is_continuous and bool((taken == x).all(axis=1).any())
+        forbidden = not self._space.allowed(x[None, :])[0]
+        if collides or forbidden:
+            rng = generator(self._seed, number, _COLLISION_STREAM)
+            free = free_point(self._space, x, taken, rng)
+            if free is None and forbidden:
+                free = feasible_points(self._space, 1, rng)[0]
             if free is not None:
-                x, why = free, f"{why}; moved to a neighbour that is neither pending nor failed"
+                wanted = "that is feasible" if forbidden else "that is neither pending nor failed"
+                x, why = free, f"{why}; moved to a neighbour {wanted}"
         repeated = self._history.first_at(x)
         if repeated is not None:
             why = f"{why}; repeats trial {repeated}"

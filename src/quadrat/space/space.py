@@ -10,6 +10,7 @@ import numpy as np
 
 from quadrat.arrays import as_points, as_vector
 from quadrat.errors import InvalidInput
+from quadrat.space.constraint import Feasible, feasible_points, passes
 from quadrat.space.dependencies import parents_first, requirements
 from quadrat.space.files import parameter_from_table, read_json, read_toml
 from quadrat.space.numeric import Float
@@ -74,7 +75,8 @@ class Space(Mapping[str, Parameter]):
     {'booster': 'gbtree', 'eta': 1.0, 'depth': 10}
     """
 
-    __slots__ = ("_axis", "_order", "_parameters", "_required")
+    __slots__ = ("_axis", "_feasible", "_order", "_parameters", "_required")
+    _feasible: Feasible | None
     _parameters: dict[str, Parameter]
     _axis: dict[str, int]
     _required: Requirements
@@ -95,6 +97,44 @@ class Space(Mapping[str, Parameter]):
         store("_axis", {name: axis for axis, name in enumerate(axes)})
         store("_required", requirements(parameters))
         store("_order", parents_first(self._required))
+        store("_feasible", None)
+
+    def subject_to(self, feasible: Feasible) -> Space:
+        """Return the same space with a known constraint.
+
+        Parameters
+        ----------
+        feasible
+            A function from params to True where they may be evaluated, else False. It must be quick, is called many
+            times for one suggestion, and must always say the same of the same params. It is not part of files.
+
+        Examples
+        --------
+        >>> space = Space(x=Float(0, 1), y=Float(0, 1)).subject_to(lambda p: p["x"] + p["y"] <= 1)
+        >>> space.feasible({"x": 0.9, "y": 0.5})
+        False
+        """
+        if not callable(feasible):
+            raise InvalidInput(f"feasible: expected a function from params to True or False, got {feasible!r:.80}")
+        made = type(self).from_dict(self._parameters)
+        object.__setattr__(made, "_feasible", feasible)
+        return made
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether `subject_to` gave a constraint."""
+        return self._feasible is not None
+
+    def feasible(self, params: Mapping[str, Any]) -> bool:
+        """Return whether the known constraint, if there is one, lets `params` be evaluated."""
+        return self._feasible is None or passes(self._feasible, params)
+
+    def allowed(self, u: ArrayLike) -> Bools:
+        """Return where the known constraint lets the rows of `u`, shape (n, D), be evaluated; shape (n,)."""
+        units = self._as_units(u)
+        if self._feasible is None:
+            return np.ones(len(units), dtype=np.bool_)
+        return np.array([passes(self._feasible, params) for params in self.from_units(units)], dtype=np.bool_)
 
     @classmethod
     def from_dict(cls, parameters: Mapping[str, Parameter | Mapping[str, Any]], *, source: str = "space") -> Space:
@@ -266,7 +306,7 @@ class Space(Mapping[str, Parameter]):
         return np.stack([exists[name] for name in self._axis], axis=1)
 
     def sample(self, n: int, rng: np.random.Generator) -> list[dict[str, Any]]:
-        """Return the parameters at `n` independent points, uniform on the cube.
+        """Return the parameters at `n` independent points, uniform on the cube, or on what is feasible of it.
 
         Parameters
         ----------
@@ -290,6 +330,8 @@ class Space(Mapping[str, Parameter]):
             count = -1
         if count < 0:
             raise InvalidInput(f"n: expected a non-negative integer, got {n!r}")
+        if self._feasible is not None:
+            return self.from_units(feasible_points(self, count, rng))
         return self.from_units(rng.random((count, self.dimension)))
 
     def __getitem__(self, name: str) -> Parameter:
@@ -302,21 +344,24 @@ class Space(Mapping[str, Parameter]):
         return len(self._parameters)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Space) and tuple(self.items()) == tuple(other.items())
+        if not isinstance(other, Space):
+            return False
+        return tuple(self.items()) == tuple(other.items()) and self._feasible == other._feasible
 
     def __hash__(self) -> int:
-        return hash(tuple(self.items()))
+        return hash((tuple(self.items()), self._feasible))
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Space is immutable: cannot set {name!r}; make a new one")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).from_dict, (self._parameters,)  # copies are made like the original
+        return _remake, (self._parameters, self._feasible)  # copies are made like the original
 
     def __repr__(self) -> str:
+        constraint = "" if self._feasible is None else f".subject_to({getattr(self._feasible, '__name__', 'feasible')})"
         if all(name.isidentifier() for name in self):
-            return f"Space({', '.join(f'{name}={parameter!r}' for name, parameter in self.items())})"
-        return f"Space.from_dict({self._parameters!r})"
+            return f"Space({', '.join(f'{name}={parameter!r}' for name, parameter in self.items())}){constraint}"
+        return f"Space.from_dict({self._parameters!r}){constraint}"
 
     def _as_units(self, u: ArrayLike) -> Array:
         units = as_points(u, dimension=self.dimension, name="u")
@@ -400,3 +445,9 @@ class Space(Mapping[str, Parameter]):
 
 def _is_continuous(parameter: Parameter) -> bool:
     return isinstance(parameter, Float) and parameter.step is None and parameter.when is None
+
+
+def _remake(parameters: Mapping[str, Parameter], feasible: Feasible | None) -> Space:
+    """Return the space of these parameters with this constraint: how a copy is made."""
+    space = Space.from_dict(parameters)
+    return space if feasible is None else space.subject_to(feasible)
