@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -41,15 +42,18 @@ class Tied(Kernel):
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, Stationary) or self.kernel.is_isotropic or self.kernel.shape_names:
             raise InvalidInput(f"Tied: expected a kernel with one length-scale for each column, got {self.kernel!r}")
-        groups = tuple(int(group) for group in self.groups)
-        if len(groups) != self.kernel.dimension or set(groups) != set(range(max(groups, default=-1) + 1)):
+        try:
+            groups = tuple(operator.index(group) for group in self.groups)
+        except TypeError:
+            groups = ()
+        if len(groups) != self.kernel.dimension or set(groups) != set(range(max(groups) + 1)):
             raise InvalidInput(
                 f"groups: expected {self.kernel.dimension} numbers that count 0, 1, ... without gaps, got"
                 f" {self.groups!r}"
             )
         object.__setattr__(self, "groups", groups)
-        spread = self.with_hyperparameters(self.hyperparameters).kernel
-        if spread != self.kernel:
+        scales = np.asarray(self.kernel.lengthscales)
+        if (scales != scales[self._first][list(groups)]).any():
             raise InvalidInput(f"Tied: expected equal length-scales within groups, got {self.kernel.lengthscales!r}")
 
     @property

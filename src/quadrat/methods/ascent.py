@@ -82,7 +82,8 @@ def ascend(function: Slope, starts: Array, *, steps: int = 20, first_step: float
         if not np.any(np.abs(moved) > 1e-12):
             break
         new_value, new_slope = _finite(*function(candidate))
-        accepted = new_value >= value + _SUFFICIENT * np.einsum("si,si->s", slope, moved)
+        promised = np.maximum(np.einsum("si,si->s", slope, moved), 0.0)  # a face of the cube may turn a step downhill
+        accepted = new_value >= value + _SUFFICIENT * promised
         bend = np.where(free, slope - new_slope, 0.0)
         curvature = np.einsum("si,si->s", moved, bend)
         learn = accepted & (curvature > 1e-12 * np.abs(moved).max(axis=1) * np.abs(bend).max(axis=1))

@@ -18,6 +18,7 @@ import numpy as np
 
 from quadrat.arrays import Array
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
+from quadrat.gp.observations import group_rows
 from quadrat.methods.acquisition import improvement
 from quadrat.methods.ascent import ascend
 from quadrat.methods.auto_model import LearnedModel
@@ -50,7 +51,7 @@ class Auto(Method):
     The first point is the centre of the space, which people place where they expect something good; then come points
     of a Sobol sequence, and from `n_initial` on the model decides. Noise, scale and length-scales are learned. Integers
     and choices are seen by the model as the settings they are. Where trials failed, the improvement is weighted by the
-    chance to succeed [G14].
+    chance to succeed [G14], more strongly with every failure.
 
     Parameters
     ----------
@@ -84,6 +85,7 @@ class AutoSearch(Search):
         self.method, self.domain, self.seed = method, domain, seed
         self.model = LearnedModel(domain, seed, max(method.n_initial, 2))
         self.feasibility = Feasibility(len(domain.groups))
+        self._failed: set[bytes] = set()
         self._design = SobolSearch().start(domain.dimension, seed)
 
     def tell(self, told: Told) -> None:
@@ -92,6 +94,7 @@ class AutoSearch(Search):
 
     def fail(self, number: int, x: Array) -> None:  # noqa: ARG002  # when it failed does not matter
         self.feasibility.add(self.domain.features(x[None, :])[0], False)
+        self._failed.add(x.tobytes())
 
     def ask(self, number: int, pending: Array) -> Proposal:
         if number == 0:
@@ -99,38 +102,30 @@ class AutoSearch(Search):
         if number < self.method.n_initial or not self.model.settled:
             return Proposal(self._design.ask(number, pending).x, f"initial design, point {number + 1}")
         _, ensemble = self.model.current()
-        told = ensemble.predict(ensemble.x)
-        rng = generator(self.seed, number, _CANDIDATES)
-        best = self.model.x[np.argsort(-self._mean_of_each(told), kind="stable")[:BEST]]
-        score = _Score(
-            ensemble.believing(self.domain.features(pending)),
-            told.mean.max(axis=1),  # each setting's own best mean: free of the luck of one draw
-            self.domain,
-            self.feasibility,
-        )
-        x, value = score.maximise(best, rng)
-        return Proposal(x, f"largest log expected improvement ({value:.3g})")
-
-    def _mean_of_each(self, told: EnsemblePrediction) -> Array:
-        """The averaged mean at every observation, repeats included, shape (N,)."""
-        _, ensemble = self.model.current()
-        features = self.domain.features(self.model.x)
-        at = told if len(features) == len(ensemble.x) else ensemble.predict(features)
-        return np.asarray(at.mean.mean(axis=0))
+        x = self.model.x[group_rows(self.model.x)[0]]
+        means = ensemble.predict(self.domain.features(x)).mean
+        best = x[np.argsort(-means.mean(axis=0), kind="stable")[:BEST]]
+        target = means.max(axis=1)  # each setting's own best mean: free of the luck of one draw
+        running = np.array([point for point in pending if point.tobytes() not in self._failed])
+        if len(running):  # what is being evaluated is expected at its mean: that is what there is to improve upon
+            target = np.maximum(target, ensemble.predict(self.domain.features(running)).mean.max(axis=1))
+        score = _Score(ensemble.believing(self.domain.features(pending)), target, self.domain, self.feasibility)
+        point, value = score.maximise(best, generator(self.seed, number, _CANDIDATES))
+        return Proposal(point, f"largest log expected improvement ({value:.3g})")
 
     def recommend(self) -> Guess:
         """Return the evaluated point of highest averaged mean, with a 90 % credible interval."""
-        objective, ensemble = self.model.current()
-        features = self.domain.features(self.model.x)
-        mean, deviation = ensemble.predict(features).mixture()
+        _, ensemble = self.model.current()
+        shift, scale = self.model.units()
+        mean, deviation = ensemble.predict(self.domain.features(self.model.x)).mixture()
         best = int(np.argmax(mean))
 
         def back(value: float) -> float:
-            return objective.shift + objective.scale * value
+            return shift + scale * value
 
         low, high = (back(float(mean[best] + side * _CREDIBLE * deviation[best])) for side in (-1, 1))
         x = self.model.x[best]
-        gain = objective.scale * self._gain(x, generator(self.seed, self.model.trials, _GAIN))
+        gain = scale * self._gain(x, generator(self.seed, self.model.trials, _GAIN))
         return Guess(x, back(float(mean[best])), (low, high), gain=gain)
 
     def _gain(self, x: Array, rng: np.random.Generator) -> float:
@@ -139,14 +134,15 @@ class AutoSearch(Search):
         near = _POINTS // 2
         steps = np.geomspace(1e-3, 0.3, near)[:, None] * rng.standard_normal((near, len(x)))
         others = np.vstack([np.clip(x + steps, 0.0, 1.0), rng.random((_POINTS - near - 1, len(x)))])
-        points = np.vstack([x[None, :], self.domain.rounded(others)])
+        rounded = self.domain.rounded(others)
+        points = np.vstack([x[None, :], rounded[self.domain.allowed(rounded)]])
         means, joints = ensemble.covariances(self.domain.features(points))
         gains = []
         for mean, joint in zip(means, joints, strict=True):
             # Singular to working precision where points lie close: a square root by eigenvalues takes that.
             eigenvalues, vectors = np.linalg.eigh(0.5 * (joint + joint.T))
             root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
-            draws = mean[:, None] + root @ rng.standard_normal((_POINTS, _DRAWS_OF_F))
+            draws = mean[:, None] + root @ rng.standard_normal((len(points), _DRAWS_OF_F))
             gains.append(float(np.mean(draws.max(axis=0) - draws[0])))
         return max(float(np.mean(gains)), 0.0)
 
@@ -154,11 +150,12 @@ class AutoSearch(Search):
         if not self.model.trials:
             return {"trials": 0}
         objective, ensemble = self.model.current()
+        shift, scale = self.model.units()
         return {
             "trials": self.model.trials,
             "settings": [dict(zip(objective.names, np.exp(row).tolist(), strict=True)) for row in ensemble.settings],
-            "shift": objective.shift,
-            "scale": objective.scale,
+            "shift": shift,
+            "scale": scale,
         }
 
 
@@ -202,7 +199,7 @@ class _Score:
         features = self.domain.features(points)
         value, _ = log_improvement(self.ensemble.predict(features), self.target)
         if self.feasibility.any_failed:
-            value = value + self.feasibility.log_chance(features)[0]
+            value = value + self.feasibility.caution * self.feasibility.log_chance(features)[0]
         return value if self.domain.feasible is None else np.where(self.domain.allowed(points), value, -np.inf)
 
     def slope(self, points: Array) -> tuple[Array, Array]:
@@ -212,7 +209,8 @@ class _Score:
         assert gradient is not None
         if self.feasibility.any_failed:
             chance, more = self.feasibility.log_chance(features)
-            value, gradient = value + chance, gradient + more
+            caution = self.feasibility.caution
+            value, gradient = value + caution * chance, gradient + caution * more
         return value, self.domain.slopes(gradient)
 
     def maximise(self, best: Array, rng: np.random.Generator) -> tuple[Array, float]:

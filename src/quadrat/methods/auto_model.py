@@ -46,7 +46,6 @@ class LearnedModel:
         self._x: list[Array] = []
         self._y: list[float] = []
         self._variance: list[float] = []  # NaN where it is to be learned
-        self._mode: Array | None = None
         self._settings: Array | None = None
         self._current: tuple[LogPosterior, Ensemble] | None = None
 
@@ -59,8 +58,10 @@ class LearnedModel:
             self._variance.append(np.nan if told.variance is None else float(told.variance))
         self.trials += 1
         self._current = None
-        if is_due(self.trials, self.first):
-            self._learn()
+        # The first value of unknown noise makes the noise something to learn: what was learned before does not fit.
+        grown = self._settings is not None and self._settings.shape[1] != len(self._objective().names)
+        if grown or is_due(self.trials, self.first):
+            self._settings = self._learn(None if grown or self._settings is None else self._settings[0])
 
     @property
     def settled(self) -> bool:
@@ -77,18 +78,31 @@ class LearnedModel:
         """All observations, shape (N,)."""
         return np.array(self._y)
 
+    def units(self) -> tuple[float, float]:
+        """Return the mean and the standard deviation of all observations; 1 for the latter where there is none."""
+        largest = float(np.abs(self.y).max()) or 1.0  # so that squares neither overflow nor vanish
+        scaled = self.y / largest
+        spread = float(np.std(scaled))
+        return largest * float(np.mean(scaled)), largest * spread if spread > 1e-12 else 1.0
+
     def current(self) -> tuple[LogPosterior, Ensemble]:
-        """Return the observations in standardised units, and the ensemble that has seen all of them."""
+        """Return the observations in standardised units, and the ensemble that has seen all of them.
+
+        Before anything was learned, from whatever there is, without keeping it: looking must not change the run.
+        """
         if self._current is None:
-            if self._settings is None:
-                self._learn()
-            assert self._settings is not None
-            objective = LogPosterior(self._form(), self._data())
-            self._current = objective, Ensemble(objective, self._settings)
+            settings = self._learn(None) if self._settings is None else self._settings
+            objective = self._objective()
+            self._current = objective, Ensemble(objective, settings)
         return self._current
 
+    def _objective(self) -> LogPosterior:
+        return LogPosterior(self._form(), self._data(), standardise=False)
+
     def _data(self) -> Observations:
-        x, y, variance = self.domain.features(self.x), self.y, np.array(self._variance)
+        shift, scale = self.units()
+        x, y = self.domain.features(self.x), (self.y - shift) / scale
+        variance = np.array(self._variance) / scale / scale
         known = ~np.isnan(variance)
         if not known.any():
             return Observations.merge(x, y)
@@ -100,11 +114,9 @@ class LearnedModel:
         kernel = Matern(2.5, np.full(len(groups), 0.5))
         return kernel if len(groups) == self.domain.dimension else Tied(kernel, groups)
 
-    def _learn(self) -> None:
-        starts = [] if self._mode is None else [self._mode]
-        fit = fit_map(self._form(), self._data(), starts=starts)
-        self._mode = fit.parameters
-        rng = generator(self.seed, self.trials, _DRAWS)
-        draws = SPREAD * rng.standard_normal((SETTINGS - 1, len(self._mode)))
-        self._settings = np.vstack([self._mode, self._mode + draws])
-        self._current = None
+    def _learn(self, previous: Array | None) -> Array:
+        """Return log hyper-parameters, (M, p): the most likely ones, searched from the previous ones too, and draws."""
+        starts = [] if previous is None else [previous]
+        mode = fit_map(self._form(), self._data(), starts=starts, standardise=False).parameters
+        draws = generator(self.seed, self.trials, _DRAWS).standard_normal((SETTINGS - 1, len(mode)))
+        return np.vstack([mode, mode + SPREAD * draws])

@@ -37,8 +37,8 @@ class Axis:
 
     @property
     def is_choice(self) -> bool:
-        """Whether its values are choices without order: of two values order says nothing."""
-        return not self.ordered and self.values is not None and len(self.values) > 2
+        """Whether its values are choices without order."""
+        return not self.ordered and self.values is not None and len(self.values) > 1
 
     def index(self, coordinates: Array) -> Ints:
         """Return the number of the value nearest to each coordinate."""
@@ -147,4 +147,5 @@ class Domain:
                     moved = point.copy()
                     moved[i] = axis.values[other]
                     found.append(moved)
-        return self.rounded(np.array(found).reshape(-1, self.dimension))
+        others = self.rounded(np.array(found).reshape(-1, self.dimension))
+        return np.asarray(others[(others != point).any(axis=1)])  # what does not exist there has no neighbours

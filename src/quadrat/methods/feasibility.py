@@ -1,6 +1,6 @@
 """Where evaluations fail: the chance that one succeeds, learned from those that did and those that did not.
 
-Least-squares classification [RW06, section 6.5]: a Gaussian process g observes +1 where an evaluation succeeded and -1
+Least-squares classification [RW06, section 6.5]: a Gaussian process g observes +1 where an evaluation succeeded and -3
 where it failed, with noise; the chance of success is Phi(g / sqrt(w^2 + var g)), the probit of g blurred by its own
 uncertainty. The prior mean of g is 1: what was never tried is expected to succeed. One length-scale serves all columns,
 the one of a few whose leave-one-out predictions [RW06, equations 5.10 to 5.12] have the highest likelihood.
@@ -24,6 +24,8 @@ __all__ = ["Feasibility"]
 
 _LENGTHSCALES = (0.1, 0.2, 0.4, 0.8)  # times sqrt(F / 2), the growth of distances with the number F of columns
 _NOISE = 0.1  # variance of a label: one failure among successes may be an accident
+_FAILED = -3.0  # far below 0: a failure must outweigh the improvement that a rising f promises beyond the border
+_CAUTION = 0.5  # see `Feasibility.caution`; chosen on a bowl whose top fails (10 % of the volume), D = 2 and 4
 _WIDTH = 0.5  # w, of the step between failure and success
 
 
@@ -49,13 +51,23 @@ class Feasibility:
     def add(self, x: Array, succeeded: bool) -> None:
         """Take in one outcome at the point x, shape (F,)."""
         self._x.append(np.asarray(x, dtype=np.float64))
-        self._label.append(1.0 if succeeded else -1.0)
+        self._label.append(1.0 if succeeded else _FAILED)
         self._gp = None
 
     @property
     def any_failed(self) -> bool:
         """Whether there is anything to learn."""
-        return -1.0 in self._label
+        return _FAILED in self._label
+
+    @property
+    def caution(self) -> float:
+        """What the log of the chance counts in a choice: more with every failure.
+
+        Weighting an improvement by its chance is not enough where f promises to rise beyond a border that nobody can
+        cross: what is left to gain on this side shrinks with every trial, what seems to be there on the other side does
+        not, and the search fails for ever.
+        """
+        return 1.0 + _CAUTION * sum(label == _FAILED for label in self._label)
 
     def log_chance(self, points: Array) -> tuple[Array, Array]:
         """Return the log of the chance of success at the rows of `points` (m, F), shape (m,), and its gradient (m, F).
