@@ -48,13 +48,22 @@ paper-cnn: $(PEERS)/.ready
 	$(PEERS)/bin/python experiments/fetch_mnist.py
 	$(PEERS)/bin/python experiments/table1.py --device $(DEVICE) --workers $(WORKERS)
 
-$(PEERS)/.ready:
+$(PEERS)/.ready: benchmarks/regret/peers.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check gpytorch botorch scikit-learn
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/regret/peers.txt
 	@touch $@
 
-peers: $(PEERS)/.ready
+# HEBO needs older packages than the other peers.
+HEBO := .venv-hebo
+$(HEBO)/.ready: benchmarks/regret/hebo.txt
+	$(PYTHON) -m venv $(HEBO)
+	$(HEBO)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(HEBO)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/regret/hebo.txt
+	$(HEBO)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps HEBO==0.3.6
+	@touch $@
+
+peers: $(PEERS)/.ready $(HEBO)/.ready
 
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/gp.py

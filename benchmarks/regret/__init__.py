@@ -1,0 +1,8 @@
+"""Regret against peers: a fixed list of noisy problems, every method at its recommended settings, paired seeds.
+
+    python benchmarks/regret/run.py METHOD      runs what is missing in results/METHOD.jsonl
+    python benchmarks/regret/report.py          writes results/report.md and its figure from those rows
+
+`suite` is the list of problems, `roster` the list of methods. Every problem is maximised. Odd seeds are for tuning our
+own method, even ones for the report.
+"""

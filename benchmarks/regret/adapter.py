@@ -1,0 +1,77 @@
+"""Adapters: every method behind the same three calls, ask, tell and recommend. Ours and random search are here."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+import quadrat as qd
+from quadrat.space import Space
+from regret.task import Params
+
+__all__ = ["Adapter", "Quadrat", "Random"]
+
+
+class Adapter(ABC):
+    """A method at its recommended settings, maximising; one evaluation at a time.
+
+    Parameters
+    ----------
+    space
+        What to search.
+    n
+        Evaluations to come.
+    seed
+        Of all that the method draws.
+    """
+
+    # Whether `recommend` may be called after every few evaluations: it costs little and leaves the run as it is.
+    recommends_along_the_way: ClassVar[bool] = True
+
+    def __init__(self, space: Space, n: int, seed: int) -> None:
+        self.space, self.n, self.seed = space, n, seed
+        self.told: list[tuple[Params, float]] = []
+
+    @abstractmethod
+    def ask(self) -> Params:
+        """Return the next parameters to evaluate."""
+
+    def tell(self, params: Params, value: float) -> None:
+        """Take in what the last parameters asked gave."""
+        self.told.append((params, value))
+
+    def recommend(self) -> Params:
+        """Return the parameters to use: the best observed, for methods that recommend nothing themselves."""
+        return max(self.told, key=lambda pair: pair[1])[0]
+
+
+class Quadrat(Adapter):
+    """Ours, without any setting."""
+
+    def __init__(self, space: Space, n: int, seed: int) -> None:
+        super().__init__(space, n, seed)
+        self.optimizer = qd.Optimizer(space, direction="maximize", seed=seed)
+
+    def ask(self) -> Params:
+        self.trial = self.optimizer.ask()
+        return self.trial.params
+
+    def tell(self, params: Params, value: float) -> None:
+        super().tell(params, value)
+        self.optimizer.tell(self.trial, value)
+
+    def recommend(self) -> Params:
+        return self.optimizer.recommend().params
+
+
+class Random(Adapter):
+    """Uniform on the cube of the space; recommends the best observed."""
+
+    def __init__(self, space: Space, n: int, seed: int) -> None:
+        super().__init__(space, n, seed)
+        self.rng = np.random.default_rng(seed)  # the stream of earlier rows
+
+    def ask(self) -> Params:
+        return self.space.sample(1, self.rng)[0]

@@ -1,0 +1,235 @@
+"""Write the comparison from the rows in results/: results/report.md and its figure, results/regret.svg.
+
+    python benchmarks/regret/report.py [--seeds even|odd|all] [--n 50] [--print]
+
+Even seeds count unless others are asked for: odd ones are for tuning our own method. `--print` shows the page and
+writes nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+_ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(_ROOT / "benchmarks"), str(_ROOT / "src"), str(_ROOT / "docs")]
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from charts import Line, Panel, chart
+
+from regret.comparison import Comparison, Interval, Measure
+from regret.roster import OURS, ROSTER
+from regret.rows import RESULTS, Row, read_rows
+from regret.suite import PROBLEMS, SUITES
+
+__all__ = ["figure", "page"]
+
+BASE = "random"
+FEWEST = 3  # seeds of an interval
+TITLES = {
+    "plain": "Plain: seven classics, noise .1",
+    "shifted": "Shifted: the same, the optimum moved by each seed",
+    "bbob": "BBOB: eight functions in five dimensions, noise .1",
+    "tuning": "Tuning: eight scikit-learn models, noise of random splits",
+}
+COUNTED = {"even": (0,), "odd": (1,), "all": (0, 1)}
+EIGHT = tuple(name for name in PROBLEMS if name.removesuffix("~") in ("branin8", "goldstein8", "levy8"))
+# Families share a colour.
+LINES = {
+    OURS: ("#0072B2", False), "optuna_gp": ("#D55E00", False), "optuna_tpe": ("#D55E00", True),
+    "botorch": ("#009E73", False), "turbo": ("#009E73", True), "ax": ("#CC79A7", False), "hebo": ("#E69F00", False),
+    "egobox": ("#56B4E9", False), "cma": ("#8a929b", False), BASE: ("#8a929b", True),
+}  # fmt: skip
+PAGE = """# Regret against peers
+
+Made by `python benchmarks/regret/report.py` from the rows beside it; {seeds}, n = {n}. Problems, methods and what a row
+holds are described in `suite.py`, `roster.py` and `rows.py`; every method meets the same noise at the same evaluation.
+{earlier}
+
+Regret is that of the recommended point, without noise: medians over seeds, the lowest in bold. "/ random" is the
+geometric mean over problems of a method's median over random search's; "ours /" that of our median over the method's;
+both over the seeds in common, with 95 % bootstrap intervals over seeds. Below 1 under "ours /", we are better.
+
+{suites}
+
+## Mean ranks
+
+Within each problem and seed, 1 is the best; over problems and seeds that all methods of a column have; 95 % bootstrap
+intervals over problems and seeds. A method without rows on some problem of a column is left out of it.
+
+{ranks}
+
+## CPU time
+
+Milliseconds of one core for a suggestion (ask and tell) at the end of a run, median; on the problems of eight
+dimensions, on BBOB (five) and on tunings. Times compare only within one machine.
+
+{times}
+
+## Regret against evaluations
+
+![regret against evaluations](regret.svg)
+
+Best evaluated point (tunings: best observed); geometric mean over problems of the median regret over random search's
+final one. Methods without curves on a whole suite are not drawn.
+
+## Runs that failed
+
+{failures}
+"""
+
+
+def page(rows: Sequence[Row], *, seeds: str, n: int) -> str:
+    """Return the report in Markdown."""
+    compared = _comparison(rows, seeds, n)
+    counted = compared.rows
+    earlier = sum("source" in row for row in counted)
+    return PAGE.format(
+        seeds="all seeds" if seeds == "all" else f"{seeds} seeds",
+        n=n,
+        earlier=f"Of {len(counted)} rows, {earlier} are from an earlier harness with the same settings.",
+        suites="\n\n".join(_suite(compared, suite) for suite in SUITES),
+        ranks=_ranks(compared),
+        times=_times(compared),
+        failures=_failures(counted),
+    )
+
+
+def figure(rows: Sequence[Row], *, seeds: str, n: int) -> str:
+    """Return the regret-against-evaluations chart as SVG."""
+    compared = _comparison(rows, seeds, n)
+    panels = []
+    for suite in SUITES:
+        lines = []
+        for method in _methods(compared, SUITES[suite]):
+            found = compared.curve(method, BASE, suite)
+            if found is not None:
+                lines.append(Line(ROSTER[method].title, *found, dashed=LINES[method][1]))
+        panels.append(Panel(suite, "evaluations", "regret / random's last", lines, log_y=True))
+    colours = {ROSTER[method].title: colour for method, (colour, _) in LINES.items()}
+    return chart(panels, 2, colours, title="Regret against evaluations on four suites")
+
+
+def _comparison(rows: Sequence[Row], seeds: str, n: int) -> Comparison:
+    return Comparison([row for row in rows if row["n"] == n and row["seed"] % 2 in COUNTED[seeds]])
+
+
+def _methods(compared: Comparison, problems: Sequence[str]) -> list[str]:
+    """Methods with a row on any of the problems, in the order of the roster."""
+    return [method for method in ROSTER if any(compared.seeds(method, problem) for problem in problems)]
+
+
+def _suite(compared: Comparison, suite: str) -> str:
+    problems = SUITES[suite]
+    methods = _methods(compared, problems)
+    if not methods:
+        return f"## {TITLES[suite]}\n\nNo rows yet."
+    medians = {
+        (method, problem): float(np.median(compared.regrets(method, problem, "recommended")))
+        for method in methods
+        for problem in problems
+        if compared.seeds(method, problem)
+    }
+    lowest = {problem: min(medians.get((method, problem), np.inf) for method in methods) for problem in problems}
+    lines = []
+    for method in methods:
+        counts = [len(compared.seeds(method, problem)) for problem in problems]
+        cells = []
+        for problem in problems:
+            median = medians.get((method, problem))
+            words = "" if median is None else f"{median:.3g}"
+            cells.append(f"**{words}**" if median is not None and median <= lowest[problem] else words)
+        said = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+        lines.append([ROSTER[method].title, said, *cells, *_ratios(compared, method, problems, "recommended")])
+    head = ["method", "seeds", *problems, "/ random", "ours /"]
+    evaluated = [
+        [
+            ROSTER[method].title,
+            *_ratios(compared, method, problems, "evaluated"),
+            *_ratios(compared, method, problems, "observed"),
+        ]
+        for method in methods
+    ]
+    second = ["method", "best evaluated / random", "ours /", "best observed / random", "ours /"]
+    return f"## {TITLES[suite]}\n\n{_table(head, lines)}\n\n{_table(second, evaluated)}"
+
+
+def _ratios(compared: Comparison, method: str, problems: Sequence[str], measure: Measure) -> tuple[str, str]:
+    over_base = None if method == BASE else compared.ratio(method, BASE, problems, measure)
+    over_method = None if method == OURS else compared.ratio(OURS, method, problems, measure)
+    return _words(over_base, len(problems)), _words(over_method, len(problems))
+
+
+def _words(found: Interval | None, expected: int) -> str:
+    if found is None:
+        return ""
+    # The spread of one or two seeds is no interval.
+    interval = f"{found.low:.2f} to {found.high:.2f}" if found.seeds >= FEWEST else "too few seeds"
+    partial = "" if found.problems == expected else f", {found.problems} of {expected} problems"
+    return f"{found.value:.2f} ({interval}{partial})"
+
+
+def _ranks(compared: Comparison) -> str:
+    columns = {**SUITES, "all": PROBLEMS}
+    ranked: dict[str, dict[str, Interval]] = {}
+    for name, problems in columns.items():
+        methods = [method for method in ROSTER if compared.covers(method, problems)]
+        ranked[name] = compared.ranks(methods, problems, "recommended") if len(methods) > 1 else {}
+    lines = []
+    for method, entry in ROSTER.items():
+        cells = [ranked[name].get(method) for name in columns]
+        if any(cells):
+            lines.append([entry.title, *(f"{c.value:.1f} ({c.low:.1f} to {c.high:.1f})" if c else "" for c in cells)])
+    head = [f"{name}, {max((c.problems for c in ranked[name].values()), default=0)} problems" for name in columns]
+    return _table(["method", *head], lines) if lines else "No column has two methods with rows on all its problems."
+
+
+def _times(compared: Comparison) -> str:
+    columns = (EIGHT, SUITES["bbob"], SUITES["tuning"])
+    lines = []
+    for method, entry in ROSTER.items():
+        found = [
+            [
+                row["cpu_per_suggestion"]
+                for row in compared.good
+                if row["method"] == method and row["problem"] in problems and "cpu_per_suggestion" in row
+            ]
+            for problems in columns
+        ]
+        if any(found):
+            lines.append([entry.title, *(f"{1e3 * float(np.median(times)):.3g}" if times else "" for times in found)])
+    return _table(["method", "D = 8", "bbob", "tuning"], lines) if lines else "No times yet."
+
+
+def _failures(rows: Sequence[Row]) -> str:
+    found = Counter((row["method"], row["problem"], row["error"]) for row in rows if "error" in row)
+    lines = [[ROSTER[m].title, p, str(count), error.replace("|", "/")] for (m, p, error), count in found.items()]
+    return _table(["method", "problem", "runs", "error"], lines) if lines else "None."
+
+
+def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *lines])
+
+
+def main() -> None:
+    """Read the rows, write the report."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--seeds", choices=COUNTED, default="even")
+    parser.add_argument("--n", type=int, default=50)
+    parser.add_argument("--print", action="store_true", help="show the page and write nothing")
+    given = parser.parse_args()
+    rows = [row for method in ROSTER for row in read_rows(RESULTS / f"{method}.jsonl")]
+    text = page(rows, seeds=given.seeds, n=given.n)
+    if given.print:
+        print(text)
+        return
+    (RESULTS / "report.md").write_text(text)
+    (RESULTS / "regret.svg").write_text(figure(rows, seeds=given.seeds, n=given.n))
+
+
+if __name__ == "__main__":
+    main()

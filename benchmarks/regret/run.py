@@ -1,0 +1,222 @@
+"""Run a method on the suite and keep what comes out as JSON lines.
+
+    python benchmarks/regret/run.py METHOD [--problems shifted bbob levy8 ...] [--seeds 0-9,12] [--n 50]
+                                    [--workers 1] [--redo failed|earlier] [--smoke]
+
+Finished runs are not run again, so that an interrupted command is resumed by starting it again; `--redo failed` repeats
+those that failed, `--redo earlier` those of the earlier harness, which have no curves. A method that is not installed
+here is run in its own environment (`make peers`). Noise is paired: every method meets the same at the same evaluation.
+`--smoke` runs each kind of problem for six evaluations, prints the rows and keeps nothing.
+
+The best evaluated point is exact for functions. For a tuning it is the best, by the reference score, among the five
+best observed and those that were recommended or best observed along the way.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+for _variable in (
+    "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS", "NUMBA_NUM_THREADS",
+):  # fmt: skip
+    os.environ[_variable] = "1"
+_ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(_ROOT / "benchmarks"), str(_ROOT / "src")]  # the same sources in every environment
+
+import argparse
+import json
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from importlib.util import find_spec
+
+from regret import suite
+from regret.adapter import Adapter
+from regret.roster import ROSTER, adapter_class
+from regret.rows import RESULTS, ROOT, Row, cell_of, read_rows, rewrite, stamp
+from regret.task import Params, Task
+
+EVERY = 5  # evaluations between the points of a curve
+LAST = 5  # suggestions that the time of one is the median of
+FINALISTS = 5  # best observed configurations of a tuning that the best evaluated is sought among
+SMOKE = ("hartmann6", "levy8~", "bbob8_rosenbrock", "sgd_cancer")
+
+
+def run(method: str, problem: str, seed: int, n: int) -> Row:
+    """Run a method once; what it raises becomes the row's "error"."""
+    row: Row = {"method": method, "problem": problem, "seed": seed, "n": n}
+    start = time.perf_counter()
+    try:
+        task = suite.task(problem, seed)
+        adapter = adapter_class(method)(task.space, n, seed)
+        row |= outcome(task, adapter, n)
+    except Exception as error:  # whatever a peer does, the rows of other runs are to be had
+        row["error"] = f"{type(error).__name__}: {error}"[:300]
+    row["seconds"] = round(time.perf_counter() - start, 2)
+    return {**row, **stamp(ROSTER[method].distributions)}
+
+
+def outcome(task: Task, adapter: Adapter, n: int) -> Row:
+    """Run to the end; return regrets, curves and CPU seconds."""
+    asked: list[Params] = []
+    observed: list[float] = []
+    cpu: list[float] = []
+    at: list[int] = []
+    along: list[Params] = []  # recommended at these
+    for number in range(n):
+        begin = time.process_time()
+        params = adapter.ask()
+        taken = time.process_time() - begin
+        value = task.observe(params, number)
+        begin = time.process_time()
+        adapter.tell(params, value)
+        cpu.append(taken + time.process_time() - begin)
+        asked.append(params)
+        observed.append(value)
+        if (number + 1) % EVERY == 0 or number + 1 == n:
+            at.append(number + 1)
+            if adapter.recommends_along_the_way and number + 1 < n:
+                along.append(adapter.recommend())
+    begin = time.process_time()
+    final = adapter.recommend()
+    recommending = time.process_time() - begin
+    if adapter.recommends_along_the_way:
+        along.append(final)
+
+    def regret(params: Params) -> float:
+        return _rounded(task.best - task.value(params))
+
+    best = sorted(range(n), key=lambda i: -observed[i])
+    incumbents = [asked[max(range(count), key=lambda i: observed[i])] for count in at]
+    curve: Row = {"n": at, "observed": [regret(params) for params in incumbents]}
+    if along:
+        curve["recommended"] = [regret(params) for params in along]
+    if task.cheap:
+        regrets = [regret(params) for params in asked]
+        curve["evaluated"] = [min(regrets[:count]) for count in at]
+        evaluated = min(regrets)
+    else:
+        finalists = [*incumbents, *(asked[i] for i in best[:FINALISTS]), *(p for p in (final, *along) if p in asked)]
+        evaluated = min(regret(params) for params in finalists)
+    return {
+        "best": task.best,
+        "regret": {"recommended": regret(final), "evaluated": evaluated, "observed": regret(asked[best[0]])},
+        "curve": curve,
+        "cpu_per_suggestion": _rounded(sorted(cpu[-LAST:])[len(cpu[-LAST:]) // 2]),
+        "cpu_of_suggestions": _rounded(sum(cpu)),
+        "cpu_to_recommend": _rounded(recommending),
+    }
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def complete(
+    method: str,
+    problems: Sequence[str],
+    seeds: Sequence[int],
+    n: int,
+    *,
+    workers: int = 1,
+    redo: str = "",
+    folder: Path = RESULTS,
+) -> None:
+    """Run what is missing in METHOD.jsonl of a folder; each row is written when its run ends.
+
+    Parameters
+    ----------
+    method, problems, seeds, n
+        The grid.
+    workers
+        Processes; 1 runs in this one.
+    redo
+        "failed" or "earlier": rows that are there and are run again. They stay until the new ones are.
+    """
+    path = folder / f"{method}.jsonl"
+    rows = read_rows(path)
+    mark = {"failed": "error", "earlier": "source"}.get(redo)
+    done = {cell_of(row) for row in rows if mark is None or mark not in row}
+    cells = [(problem, seed, n) for seed in seeds for problem in problems]  # seed by seed: all problems at any time
+    todo = [cell for cell in cells if cell not in done]
+    if not todo:
+        return
+    rewrite(path, rows)  # without a torn last line
+    stamp(ROSTER[method].distributions)  # before anything runs: what runs is what is on disk now
+    for count, row in enumerate(_outcomes(method, todo, workers), 1):
+        replaced = any(cell_of(other) == cell_of(row) for other in rows)
+        rows = [*(other for other in rows if cell_of(other) != cell_of(row)), row]
+        if replaced:
+            rewrite(path, rows)
+        else:
+            with path.open("a") as out:
+                out.write(json.dumps(row) + "\n")
+        print(f"\r{method}: {count} of {len(todo)} runs", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+
+
+def _outcomes(method: str, cells: Sequence[tuple[str, int, int]], workers: int) -> Iterator[Row]:
+    """Rows as runs end."""
+    if workers == 1:
+        for cell in cells:
+            yield run(method, *cell)
+        return
+    with ProcessPoolExecutor(workers) as pool:
+        running = [pool.submit(run, method, *cell) for cell in cells]
+        try:
+            for future in as_completed(running):
+                yield future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def go_where_it_is_installed(method: str, problems: Sequence[str]) -> None:
+    """Start again in the environment of the method if it, or what its problems need, is not importable here."""
+    entry = ROSTER[method]
+    modules = {entry.module, *(suite.NEEDS.get(suite.suite_of(problem), "quadrat") for problem in problems)}
+    missing = sorted(module for module in modules if find_spec(module) is None)
+    python = ROOT / entry.environment / "bin" / "python"
+    if not missing:
+        return
+    if not python.exists() or Path(sys.prefix).resolve() == python.parents[1].resolve():
+        sys.exit(f"{method}: {', '.join(missing)} cannot be imported; `make peers` installs it in {entry.environment}")
+    os.execv(python, [str(python), *sys.argv])  # noqa: S606  # our own interpreter with our own arguments
+
+
+def seeds_of(words: str) -> list[int]:
+    """Read "0-3,7" as 0, 1, 2, 3, 7."""
+    ranges = [word.partition("-") for word in words.split(",")]
+    return [seed for low, _, high in ranges for seed in range(int(low), int(high or low) + 1)]
+
+
+def main() -> None:
+    """Read the command line, run what is missing."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("method", choices=ROSTER)
+    parser.add_argument("--problems", nargs="+", default=list(suite.SUITES), help="problems or suites; all")
+    parser.add_argument("--seeds", type=seeds_of, help="such as 0-3,7; ten even ones, or five for slow methods")
+    parser.add_argument("--n", type=int, default=50, help="evaluations")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
+    parser.add_argument("--redo", choices=["failed", "earlier"], default="", help="rows to run again")
+    parser.add_argument("--smoke", action="store_true", help="six evaluations of each kind of problem; nothing is kept")
+    given = parser.parse_args()
+    try:
+        problems = suite.chosen(given.problems)
+    except ValueError as error:
+        parser.error(str(error))
+    if given.smoke:
+        problems = tuple(name for name in SMOKE if name in problems)
+    go_where_it_is_installed(given.method, problems)
+    if given.smoke:
+        for name in problems:
+            print(json.dumps(run(given.method, name, 0, 6)))
+        return
+    seeds = given.seeds or ROSTER[given.method].seeds
+    complete(given.method, problems, seeds, given.n, workers=given.workers, redo=given.redo)
+
+
+if __name__ == "__main__":
+    main()
