@@ -56,7 +56,11 @@ def finished(name: str) -> list[Row]:
 
 @cache
 def stamp() -> Row:
-    """Versions and the commit of the code that runs; "+" marks sources that differ from the commit."""
+    """Versions and the commit of the code that runs; "+" marks sources that differ from the commit.
+
+    Where the code runs from a copy without its history, whoever made the copy says which commit it is of, in the
+    environment variable QUADRAT_COMMIT.
+    """
     import numpy as np
     import scipy
 
@@ -72,10 +76,10 @@ def stamp() -> Row:
         except (OSError, subprocess.CalledProcessError):
             return ""
 
-    commit = os.environ.get("QUADRAT_COMMIT") or git("rev-parse", "--short=12", "HEAD")
     changed = git("status", "--porcelain", "--", "src", "experiments/*.py")
+    here = (git("rev-parse", "--short=12", "HEAD") or "unknown") + ("+" if changed else "")
     return {
-        "commit": (commit or "unknown") + ("+" if changed else ""),
+        "commit": os.environ.get("QUADRAT_COMMIT", here),
         "quadrat": qd.__version__, "numpy": np.__version__, "scipy": scipy.__version__,
         "python": platform.python_version(),
     }  # fmt: skip
