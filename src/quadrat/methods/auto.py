@@ -106,10 +106,12 @@ class AutoSearch(Search):
         means = ensemble.predict(self.domain.features(x)).mean
         best = x[np.argsort(-means.mean(axis=0), kind="stable")[:BEST]]
         target = means.max(axis=1)  # each setting's own best mean: free of the luck of one draw
-        running = np.array([point for point in pending if point.tobytes() not in self._failed])
-        if len(running):  # what is being evaluated is expected at its mean: that is what there is to improve upon
-            target = np.maximum(target, ensemble.predict(self.domain.features(running)).mean.max(axis=1))
-        score = _Score(ensemble.believing(self.domain.features(pending)), target, self.domain, self.feasibility)
+        # What failed is the feasibility's business; what runs is expected at its mean, and is to be improved upon.
+        running = [point for point in pending if point.tobytes() not in self._failed]
+        believed = self.domain.features(np.array(running).reshape(-1, self.domain.dimension))
+        if running:
+            target = np.maximum(target, ensemble.predict(believed).mean.max(axis=1))
+        score = _Score(ensemble.believing(believed), target, self.domain, self.feasibility)
         point, value = score.maximise(best, generator(self.seed, number, _CANDIDATES))
         return Proposal(point, f"largest log expected improvement ({value:.3g})")
 

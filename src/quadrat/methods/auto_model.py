@@ -25,6 +25,7 @@ __all__ = ["LearnedModel", "is_due"]
 
 SETTINGS = 5  # the most likely one and draws around it
 SPREAD = 0.35  # of the draws, in each log hyper-parameter
+_LARGEST_VARIANCE = 1e100  # in standardised units: such an observation says nothing, and sums stay finite
 _DRAWS = 11  # names the stream
 
 
@@ -79,11 +80,11 @@ class LearnedModel:
         return np.array(self._y)
 
     def units(self) -> tuple[float, float]:
-        """Return the mean and the standard deviation of all observations; 1 for the latter where there is none."""
+        """Return the mean and the standard deviation of all observations; their size where they do not differ."""
         largest = float(np.abs(self.y).max()) or 1.0  # so that squares neither overflow nor vanish
         scaled = self.y / largest
         spread = float(np.std(scaled))
-        return largest * float(np.mean(scaled)), largest * spread if spread > 1e-12 else 1.0
+        return largest * float(np.mean(scaled)), largest * (spread if spread > 1e-12 else 1.0)
 
     def current(self) -> tuple[LogPosterior, Ensemble]:
         """Return the observations in standardised units, and the ensemble that has seen all of them.
@@ -101,8 +102,9 @@ class LearnedModel:
 
     def _data(self) -> Observations:
         shift, scale = self.units()
-        x, y = self.domain.features(self.x), (self.y - shift) / scale
-        variance = np.array(self._variance) / scale / scale
+        x, y = self.domain.features(self.x), self.y / scale - shift / scale
+        with np.errstate(over="ignore"):
+            variance = np.minimum(np.array(self._variance) / scale / scale, _LARGEST_VARIANCE)
         known = ~np.isnan(variance)
         if not known.any():
             return Observations.merge(x, y)

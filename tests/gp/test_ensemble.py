@@ -1,0 +1,208 @@
+"""An ensemble against one Gaussian process for each setting, against finite differences, and on hard designs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from quadrat.arrays import Array
+from quadrat.errors import InvalidInput
+from quadrat.gp import GaussianProcess, LogPosterior, Observations
+from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
+from quadrat.kernels import Matern, Tied
+
+RNG = np.random.default_rng(12)
+X = RNG.random((14, 2))
+Y = 3 + 2 * np.sin(5 * X[:, 0]) + X[:, 1]
+AGAIN = np.array([0, 0, 0, 3, 3, 7])  # points that were measured more than once
+QUERY = RNG.random((6, 2))
+KERNEL = Matern(2.5, (0.3, 0.8))
+# Raw measurements: points, values, and noise variances, NaN where these are to be learned.
+UNKNOWN = (X, Y, np.full(14, np.nan))
+REPLICATED = (np.vstack([X, X[AGAIN]]), np.append(Y, Y[AGAIN] + 0.1 * RNG.normal(size=6)), np.full(20, np.nan))
+KNOWN = (REPLICATED[0], REPLICATED[1], RNG.uniform(0.01, 0.2, 20))
+MIXED = (REPLICATED[0], REPLICATED[1], np.where(np.arange(20) % 3 == 0, KNOWN[2], np.nan))
+RAW = {"unknown": UNKNOWN, "replicated": REPLICATED, "known": KNOWN, "mixed": MIXED}
+
+
+def merged(x: Array, y: Array, v: Array) -> Observations:
+    known = ~np.isnan(v)
+    parts = [Observations.merge(x[~known], y[~known])] if not known.all() else []
+    parts += [Observations.merge(x[known], y[known], v[known])] if known.any() else []
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+def settings_of(objective: LogPosterior, count: int = 3) -> Array:
+    return objective.start() + 0.3 * np.random.default_rng(0).normal(size=(count, len(objective.names)))
+
+
+def oracles(objective: LogPosterior, settings: Array, raw: tuple[Array, Array, Array]) -> Iterator[GaussianProcess]:
+    """For each setting, the process that saw the raw measurements one by one; its mean by generalised least squares."""
+    x, y, v = raw
+    standard = (y - objective.shift) / objective.scale
+    for parameters in settings:
+        kernel, noise = objective.split(parameters)
+        variances = np.where(np.isnan(v), noise, v / objective.scale**2)
+        A = kernel(x) + np.diag(variances)
+        ones = np.ones(len(x))
+        gls = (ones @ np.linalg.solve(A, standard)) / (ones @ np.linalg.solve(A, ones))
+        mean = float(gls) if objective.fixed_mean is None else objective.fixed_mean
+        gp = GaussianProcess(kernel, noise_variance=noise, mean=mean)
+        gp.add(x, standard, variances)
+        yield gp
+
+
+@pytest.fixture(params=list(RAW))
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.mark.parametrize("mean", [None, 2.5])
+def test_every_member_is_the_process_with_its_setting(name: str, mean: float | None) -> None:
+    """Means and deviations equal those of raw, unmerged measurements, with the mean profiled out or known."""
+    objective = LogPosterior(KERNEL, merged(*RAW[name]), mean=mean)
+    settings = settings_of(objective)
+    ensemble = Ensemble(objective, settings)
+    assert len(ensemble) == 3
+    assert ensemble.dimension == 2
+    at = ensemble.predict(QUERY)
+    joint_mean, joint = ensemble.covariances(QUERY)
+    for i, gp in enumerate(oracles(objective, settings, RAW[name])):
+        wanted = gp.predict(QUERY)
+        np.testing.assert_allclose(at.mean[i], wanted.mean, atol=1e-9)
+        np.testing.assert_allclose(at.deviation[i], wanted.deviation, atol=1e-9)
+        np.testing.assert_allclose(joint_mean[i], wanted.mean, atol=1e-9)
+        np.testing.assert_allclose(joint[i], gp.covariance(QUERY), atol=1e-9)
+    np.testing.assert_allclose(np.diagonal(joint, axis1=1, axis2=2), at.deviation**2, atol=1e-10)
+
+
+def test_a_known_noise_variance_and_raw_units_are_kept() -> None:
+    objective = LogPosterior(KERNEL, merged(*UNKNOWN), noise_variance=0.04, standardise=False)
+    settings = settings_of(objective)
+    at = Ensemble(objective, settings).predict(QUERY)
+    for i, gp in enumerate(oracles(objective, settings, UNKNOWN)):
+        np.testing.assert_allclose(at.mean[i], gp.predict(QUERY).mean, atol=1e-9)
+        assert gp.noise_variance == 0.04
+
+
+def test_the_mean_of_a_member_is_the_mean_of_the_fit() -> None:
+    objective = LogPosterior(KERNEL, merged(*MIXED))
+    settings = settings_of(objective)
+    far = np.full((1, 2), 1e6)  # so far from all points that nothing is left but the constant
+    constants = [objective.evaluate(parameters)[2] for parameters in settings]
+    np.testing.assert_allclose(Ensemble(objective, settings).predict(far).mean[:, 0], constants, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, Matern(1.5, 0.4), Tied(Matern(2.5, (0.5, 0.5)), (0, 0))], ids=repr)
+@pytest.mark.parametrize("pending", [0, 3])
+def test_gradients_equal_finite_differences(kernel: Matern, pending: int) -> None:
+    objective = LogPosterior(kernel, merged(*REPLICATED))
+    ensemble = Ensemble(objective, settings_of(objective)).believing(np.random.default_rng(1).random((pending, 2)))
+    exact, plain = ensemble.predict_with_gradients(QUERY), ensemble.predict(QUERY)
+    np.testing.assert_allclose(exact.mean, plain.mean, atol=1e-11)
+    np.testing.assert_allclose(exact.deviation, plain.deviation, atol=1e-11)
+    assert exact.mean_gradient is not None
+    assert exact.deviation_gradient is not None
+    for axis in range(2):
+        step = np.zeros(2)
+        step[axis] = 1e-6
+        up, down = ensemble.predict(QUERY + step), ensemble.predict(QUERY - step)
+        np.testing.assert_allclose(exact.mean_gradient[..., axis], (up.mean - down.mean) / 2e-6, atol=2e-6)
+        np.testing.assert_allclose(
+            exact.deviation_gradient[..., axis], (up.deviation - down.deviation) / 2e-6, rtol=1e-4, atol=1e-5
+        )
+
+
+def test_believing_is_observing_each_members_own_mean_without_noise(name: str) -> None:
+    """Against pending points of the process, and against the process told its own mean; means stay."""
+    objective = LogPosterior(KERNEL, merged(*RAW[name]))
+    settings = settings_of(objective)
+    ensemble = Ensemble(objective, settings)
+    points = np.random.default_rng(2).random((3, 2))
+    before, believed = ensemble.predict(QUERY), ensemble.believing(points)
+    at, there = believed.predict(QUERY), believed.predict(points)
+    for i, gp in enumerate(oracles(objective, settings, RAW[name])):
+        with gp.pending(points, 0.0):
+            np.testing.assert_allclose(at.deviation[i], gp.predict(QUERY).deviation, atol=1e-8)
+        own = gp.predict_mean(points)
+        gp.add(points, own, 0.0)
+        np.testing.assert_allclose(at.mean[i], gp.predict(QUERY).mean, atol=1e-8)
+        np.testing.assert_allclose(at.deviation[i], gp.predict(QUERY).deviation, atol=1e-8)
+        np.testing.assert_allclose(there.mean[i], own, atol=1e-8)
+    np.testing.assert_allclose(at.mean, before.mean, atol=1e-12)
+    assert (at.deviation <= before.deviation + 1e-9).all()
+    assert there.deviation.max() < 1e-4
+    np.testing.assert_array_equal(ensemble.predict(QUERY).deviation, before.deviation, "the original is as it was")
+
+
+def test_believing_in_turn_is_believing_at_once() -> None:
+    objective = LogPosterior(KERNEL, merged(*REPLICATED))
+    ensemble = Ensemble(objective, settings_of(objective))
+    points = np.random.default_rng(3).random((4, 2))
+    in_turn = ensemble.believing(points[:1]).believing(points[1:3]).believing(points[3:])
+    at_once = ensemble.believing(points)
+    np.testing.assert_allclose(in_turn.predict(QUERY).deviation, at_once.predict(QUERY).deviation, atol=1e-8)
+    np.testing.assert_allclose(in_turn.covariances(QUERY)[1], at_once.covariances(QUERY)[1], atol=1e-8)
+    assert ensemble.believing(np.empty((0, 2))) is ensemble
+
+
+def test_the_mixture_has_the_moments_of_its_members() -> None:
+    """E f = E m and E f^2 = E (m^2 + s^2), under equal weights."""
+    mean, deviation = RNG.normal(size=(4, 5)), RNG.uniform(0.1, 2, (4, 5))
+    got_mean, got_deviation = EnsemblePrediction(mean, deviation).mixture()
+    np.testing.assert_allclose(got_mean, mean.mean(0))
+    np.testing.assert_allclose(got_deviation**2 + got_mean**2, (mean**2 + deviation**2).mean(0))
+
+
+@pytest.mark.parametrize("variance", [0.0, 1e-12, 1e-4])
+def test_hard_designs_work(variance: float) -> None:
+    """Known variances of (nearly) 0 at points 1e-9 and 1e-12 apart; beliefs at observed points and twice at one."""
+    base = X[:6]
+    design = np.vstack([base, base + 1e-9, base[:2], base + 1e-12])
+    y = np.sin(5 * design[:, 0])
+    objective = LogPosterior(KERNEL, Observations.merge(design, y, variance))
+    ensemble = Ensemble(objective, settings_of(objective))
+    means = objective.shift + objective.scale * ensemble.predict(design).mean
+    np.testing.assert_allclose(means, np.tile(y, (3, 1)), atol=1e-3)
+    places = np.vstack([base, QUERY])
+    for other in (ensemble, ensemble.believing(np.vstack([design, QUERY, QUERY, QUERY[:1] + 1e-10]))):
+        at = other.predict_with_gradients(places)
+        assert at.mean_gradient is not None
+        assert at.deviation_gradient is not None
+        for part in (at.mean, at.deviation, at.mean_gradient, at.deviation_gradient, *other.covariances(places)):
+            assert np.isfinite(part).all()
+        assert (at.deviation > 0).all(), "logarithms of it are taken"
+
+
+def test_deviations_stay_positive_under_many_replicates() -> None:
+    objective = LogPosterior(Matern(2.5, 0.5), Observations.merge([[0.5]] * 1000, np.arange(1000.0) % 2))
+    setting = objective.start()
+    setting[-1] = np.log(1e-8)
+    assert Ensemble(objective, [setting]).predict([[0.5]]).deviation[0, 0] > 0
+
+
+def test_one_observation_is_its_own_mean() -> None:
+    objective = LogPosterior(Matern(2.5, 0.3), Observations.merge([[0.4]], [7.0]))
+    at = Ensemble(objective, [objective.start()]).predict([[0.4], [0.9]])
+    np.testing.assert_allclose(objective.shift + objective.scale * at.mean, 7.0)
+    assert at.deviation[0, 0] < at.deviation[0, 1]
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (lambda objective: Ensemble(objective, [[0.0, 0.0]]), ["settings", "4 columns"]),
+        (lambda objective: Ensemble(objective, [[0.0, 0.0, 0.0, np.nan]]), ["settings", "nan"]),
+        (lambda objective: Ensemble(objective, [objective.start()]).predict(X[:, :1]), ["Z", "2 columns"]),
+        (lambda objective: Ensemble(objective, [objective.start()]).predict([[0.0, np.inf]]), ["Z", "finite"]),
+        (lambda objective: Ensemble(objective, [objective.start()]).covariances([[0.1]]), ["Z", "2 columns"]),
+        (lambda objective: Ensemble(objective, [objective.start()]).predict_with_gradients("a"), ["Z"]),
+    ],
+)
+def test_bad_input_says_what_was_expected_and_what_came(act: object, words: list[str]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        act(LogPosterior(KERNEL, merged(*UNKNOWN)))  # type: ignore[operator]
+    for word in words:
+        assert word in str(caught.value)
