@@ -16,6 +16,7 @@ sys.path[:0] = [str(ROOT / "experiments"), str(ROOT / "docs")]
 
 import certificates
 import figure1
+import figure1_diagnostics
 import rates
 import table1
 import violations
@@ -266,8 +267,8 @@ def verdict(rows: list[Row], variants: list[Row]) -> str:
         parts.append(f"It does not hold for {listed(missed)}.")
         flips: dict[str, list[str]] = {}
         for quantity in ("evaluated", "recommended"):
-            standings = figure1.diagnosed(variants, rows, quantity)
-            preset = {(one.problem, one.method): one.holds for one in standings.get(figure1.PRESET, [])}
+            standings = figure1_diagnostics.diagnosed(variants, rows, quantity)
+            preset = {(one.problem, one.method): one.holds for one in standings.get(figure1_diagnostics.PRESET, [])}
             for variant, found in standings.items():
                 for one in found:
                     if one.holds and not preset[one.problem, one.method]:
@@ -289,7 +290,7 @@ def build() -> dict[Path, str]:
     page = TEXT.format(
         verdict=verdict(figure, variants),
         figure1=figure1.report(figure),
-        diagnostics=figure1.diagnostic_report(variants, figure),
+        diagnostics=figure1_diagnostics.diagnostic_report(variants, figure),
         table1=table1.report(tuned),
         table1_random=table1.report_random(tuned),
         table1_reading=table1.reading(tuned),

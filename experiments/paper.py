@@ -16,7 +16,14 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
-EXPERIMENTS = ("figure1", "violations", "certificates", "paper_settings", "rates")  # the longest comes last
+EXPERIMENTS = (
+    "figure1",
+    "figure1_diagnostics",
+    "violations",
+    "certificates",
+    "paper_settings",
+    "rates",
+)  # the longest comes last
 PAGES = ("paper_page", "methods_page")
 
 

@@ -27,7 +27,7 @@ def test_every_experiment_of_the_paper_runs_at_tiny_size() -> None:
     assert out.returncode == 0, out.stdout + out.stderr
     reports = out.stdout.split("\n--- ")
     tables = {report.split("\n")[0].removeprefix("--- "): report.count("\n|") for report in reports}
-    expected = ("figure1", "violations", "certificates", "paper_settings", "rates", "table1")
+    expected = ("figure1", "figure1_diagnostics", "violations", "certificates", "paper_settings", "rates", "table1")
     assert {name: tables.get(name, 0) >= 5 for name in expected} == dict.fromkeys(expected, True), tables
 
 

@@ -20,6 +20,8 @@ FOLDER = Path(__file__).resolve().parents[2] / "experiments"
 sys.path.insert(0, str(FOLDER))
 
 import figure1  # noqa: E402
+import figure1_diagnostics  # noqa: E402
+import figure1_variants  # noqa: E402
 from grid import Row  # noqa: E402
 
 BRANIN = problems.get("branin8")
@@ -71,7 +73,7 @@ def test_checkpoints() -> None:
 
 @pytest.mark.parametrize("seed", [0, 3])
 def test_lp0_taken_apart_is_lp0(seed: int) -> None:
-    ours = figure1.follow(figure1.OpenLP0(budget=100), BRANIN, seed, 30, [5, 30])
+    ours = figure1.follow(figure1_variants.OpenLP0(budget=100), BRANIN, seed, 30, [5, 30])
     preset = figure1.follow(paper_preset("LP0", 100), BRANIN, seed, 30, [5, 30])
     assert np.array_equal(ours.points, preset.points)
     assert np.array_equal(ours.recommended, preset.recommended)
@@ -92,19 +94,19 @@ def test_lp0_taken_apart_is_lp0(seed: int) -> None:
 )
 def test_a_variant_leaves_the_path_of_the_preset_after_the_same_five_points(variant: str) -> None:
     preset = figure1.follow(paper_preset("LP0", 30), BRANIN, 3, 30, [30])
-    track = figure1.follow(figure1.VARIANTS[variant]["LP0"](30), BRANIN, 3, 30, [30])
+    track = figure1.follow(figure1_variants.VARIANTS[variant]["LP0"](30), BRANIN, 3, 30, [30])
     assert np.array_equal(track.points[:5], preset.points[:5])
     assert not np.array_equal(track.points, preset.points)
 
 
 def test_thresholds_do_nothing_in_eight_dimensions() -> None:
     """gamma_n / sqrt(n) lies far above the variation over the whole cube, halved or doubled: line 15 always decides."""
-    loop = figure1.OpenLP0(budget=100, threshold_scale=0.5).loop(Matern(2.5, 0.5), 0.1, 8, 0)
+    loop = figure1_variants.OpenLP0(budget=100, threshold_scale=0.5).loop(Matern(2.5, 0.5), 0.1, 8, 0)
     assert loop.threshold > 2 * loop.cells.variation(0)
 
 
 def test_printed_recommendation_is_a_point_of_the_cube_that_the_preset_would_not_choose() -> None:
-    printed = figure1.follow(figure1.VARIANTS["Recommend as printed"]["LP0"](30), BRANIN, 0, 30, [30])
+    printed = figure1.follow(figure1_variants.VARIANTS["Recommend as printed"]["LP0"](30), BRANIN, 0, 30, [30])
     preset = figure1.follow(paper_preset("LP0", 30), BRANIN, 0, 30, [30])
     assert np.array_equal(printed.points, preset.points)
     assert not np.array_equal(printed.recommended, preset.recommended)
@@ -115,7 +117,7 @@ def test_plain_scores_are_the_exponentials_of_the_librarys(name: str, monkeypatc
     method = paper_preset(name, 100)
     assert isinstance(method, ModelBased)
     monkeypatch.setattr(Surrogate, "best_mean", lambda _: 0.3)
-    score = figure1.plain_score(method, Surrogate(method, 2))
+    score = figure1_variants.plain_score(method, Surrogate(method, 2))
     mean, deviation, step = np.array([0.1, 0.5, -0.4]), np.array([0.2, 0.7, 1.1]), 1e-6
     log = log_expected_improvement(0.3) if name == "ExpectedImprovement" else log_probability_of_improvement(0.4)
     value, in_mean, in_deviation = score(mean, deviation)
@@ -127,7 +129,7 @@ def test_plain_scores_are_the_exponentials_of_the_librarys(name: str, monkeypatc
 
 
 def test_plain_averages_have_no_sigma() -> None:
-    loop = figure1.OpenLP0(budget=100, sigma_in_b=False).loop(Matern(2.5, 0.5), 0.1, 8, 0)
+    loop = figure1_variants.OpenLP0(budget=100, sigma_in_b=False).loop(Matern(2.5, 0.5), 0.1, 8, 0)
     assert loop.cells.average_width(0) == np.inf
     loop.cells.add(np.full(8, 0.5), np.array([0.0, 1.0]))
     assert loop.cells.average_width(0) == pytest.approx(np.sqrt(2 * np.log(100 / 0.001) / 2))
@@ -169,23 +171,22 @@ def test_diagnostics_compare_a_changed_method_with_the_unchanged_others() -> Non
     variant = "uniform point of the cell"
     rows = [{**row("LP0", seed, 0.05), "variant": variant} for seed in range(2)]
     figure = [entry for entry in made_up() if entry["seed"] != 2] + [row(method, 2, 9.0) for method in MEDIANS]
-    found = figure1.diagnosed(rows, figure, "evaluated")
-    assert list(found) == [figure1.PRESET, variant]
-    assert [standing.holds for standing in found[figure1.PRESET]] == [False, True]
+    found = figure1_diagnostics.diagnosed(rows, figure, "evaluated")
+    assert list(found) == [figure1_diagnostics.PRESET, variant]
+    assert [standing.holds for standing in found[figure1_diagnostics.PRESET]] == [False, True]
     assert [standing.holds for standing in found[variant]] == [True, True]
-    table = figure1.diagnostic_table(rows, figure, "branin8", "evaluated")
+    table = figure1_diagnostics.diagnostic_table(rows, figure, "branin8", "evaluated")
     assert "| as in the preset | 0.195 | 0.095 | 0.295 | 0.195 | 0.395 | IGPUCB, PI | all three |" in table
     assert f"| {variant} | **0.05** | 0.095 | 0.295 | 0.195 | 0.395 | → all three | all three |" in table
 
 
 def test_empty_results_give_empty_tables() -> None:
     assert figure1.report([]).count("\n") == 1
-    assert figure1.diagnostic_report([], []) == ""
+    assert figure1_diagnostics.diagnostic_report([], []) == ""
 
 
-def test_smoke() -> None:
-    out = subprocess.run(
-        [sys.executable, str(FOLDER / "figure1.py"), "--smoke"], capture_output=True, text=True, check=True
-    )
-    assert out.stdout.startswith("| branin8 | best evaluated |"), out.stdout
-    assert out.stdout.count("\n|") > 70
+@pytest.mark.parametrize(("script", "rows"), [("figure1.py", 10), ("figure1_diagnostics.py", 55)])
+def test_smoke(script: str, rows: int) -> None:
+    out = subprocess.run([sys.executable, str(FOLDER / script), "--smoke"], capture_output=True, text=True, check=True)
+    assert out.stdout.startswith("| branin8"), out.stdout
+    assert out.stdout.count("\n|") > rows
