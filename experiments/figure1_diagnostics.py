@@ -1,6 +1,6 @@
 """Which choice decides the order of figure 1? One is changed at a time, and the final regrets are compared.
 
-    python experiments/figure1_diagnostics.py [--smoke] [--runs 6] [--workers 2] [--report]
+    python experiments/figure1_diagnostics.py [--smoke] [--runs 4] [--workers 2] [--report]
 
 `figure1_variants.VARIANTS` names the choices. Methods that a choice does not touch keep their runs of
 experiments/figure1.py, which must be there. Kept in experiments/results/figure1_diagnostics.jsonl.
@@ -123,7 +123,7 @@ def diagnostic_cells(runs: int, n: int = N, names: Sequence[str] = PROBLEMS) -> 
 
 def main() -> None:
     """Run what is missing, then report."""
-    chosen = options(__doc__, runs=6)
+    chosen = options(__doc__, runs=4)
     figure = finished("figure1")
     if chosen.smoke:
         figure = run_here(run, figure_cells(1, 6, PROBLEMS[:1]))

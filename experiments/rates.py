@@ -1,6 +1,6 @@
 """How does regret grow with n? Slopes of LP-GP-UCB, GP-UCB and IGP-UCB on functions of norm exactly 1, beside theory.
 
-    python experiments/rates.py [--smoke] [--runs 6] [--workers 2] [--report]
+    python experiments/rates.py [--smoke] [--runs 5] [--workers 2] [--report]
 
 Nine problems: Matérn 1/2, 3/2, 5/2 in D = 1 and 2, rational quadratic, gamma-exponential and piecewise polynomial in
 D = 1; ||f||_K = B = 1, sigma = .1, delta = .05. Functions are "rough" draws: they run through a sample path of the
@@ -91,7 +91,7 @@ HORIZONS = {"arms": 10000, "continuum": 1000}
 SIDE = {1: 256, 2: 16}  # arms an axis, a power of two
 LATTICE = {1: 4096, 2: 64}  # points an axis
 DECADES = {"arms": 1.5, "continuum": 1.0}  # that slopes are fitted over
-FEWER = 4  # seeds of LP-GP-UCB on arms, the dearest runs
+FEWER = 3  # seeds of LP-GP-UCB on arms, the dearest runs
 STREAM_F, STREAM_NOISE, STREAM_FIRST, STREAM_BOOTSTRAP = 40, 50, 60, 70
 RESAMPLES = 2000
 TRIVIAL: dict[Regret, float] = {"cumulative": 1.0, "simple": 0.0}  # slopes of a method that learns nothing
@@ -698,7 +698,7 @@ def grid(runs: int) -> list[Cell]:
 
 def main() -> None:
     """Run what is missing, then report."""
-    chosen = options(__doc__, runs=6)
+    chosen = options(__doc__, runs=5)
     if chosen.smoke:
         cells = [
             {**cell, "n": 32} for cell in grid(2) if (cell["kernel"], cell["D"]) == ("matern-3/2", 1)
