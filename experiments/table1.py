@@ -17,7 +17,7 @@ believe the noise to be several times what there is to find.) Beside them run ra
 comes, without a method named: "default", with the method that this was in brackets. Both are told accuracies.
 
 Trials are paired: a trial's number is the seed of the optimizer, draws the training images and, with the number of the
-evaluation, the initial weights and orders of a training. All methods share their first five evaluations.
+evaluation, the initial weights and orders of a training. All but the default share their first five evaluations.
 
 A row keeps three accuracies. "Recommended" is that of the recommended configuration when it was evaluated, which is
 what the paper seems to print; choosing it among 50 by the same noisy accuracies flatters it. "Retrained" is the mean of

@@ -41,7 +41,7 @@ def test_a_method_is_returned_as_it_is_and_a_name_gives_the_defaults() -> None:
     [
         ("GPUBC", "did you mean 'GPUCB'"),
         ("randomsearch", "did you mean 'RandomSearch'"),
-        ("zzz", "expected one of LPGPUCB, LP0, .*, got 'zzz'$"),
+        ("zzz", "expected one of Auto, LPGPUCB, LP0, .*, got 'zzz'$"),
         (RandomSearch, "with its parentheses"),
         (3, "got 3"),
     ],
@@ -63,7 +63,7 @@ def test_importing_the_package_or_the_registry_loads_no_method() -> None:
         " or m in ('scipy.optimize', 'scipy.stats')])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "['quadrat.methods.base', 'quadrat.methods.registry']"
+    assert out.stdout.strip() == "['quadrat.methods.domain', 'quadrat.methods.base', 'quadrat.methods.registry']"
 
 
 def test_public_names_resolve_and_are_known_to_type_checkers() -> None:
