@@ -46,6 +46,8 @@ B = 1, L = √2, σ = .1, δ = .001, one length-scale learned from the first fiv
 
 ![Figure 1](figures/paper_figure1.svg)
 
+Medians, with quartiles for LP0 and Heuristic. Above: best evaluated point; below: recommended point.
+
 Median regret (quartiles) at n = 100; then the median of the paired differences, and in how many seeds LP0 or Heuristic
 has the smaller regret.
 
@@ -120,10 +122,15 @@ Median certificate against n:
 
 ![Certificates](figures/paper_certificates.svg)
 
+Solid: the certificate, median and quartiles. Dashed: the true regret of the point that it is about, median.
+
 Both choose where the same band is highest, and the certificates are found with the same effort. LP-GP-UCB keeps, for
 every cell, the lowest bound that it ever had; GP-UCB has only the band of today.
 
 ## Where the figures come from
+
+Times are those of processes that shared two cores with other work; without the network, the whole takes about an hour
+and a half on two free ones.
 
 {provenance}
 """
@@ -247,7 +254,7 @@ def commits(rows: Sequence[Row]) -> str:
     counted = Counter(str(row.get("commit", "before commits were kept")) for row in rows)
     seconds = sum(float(str(row.get("seconds", 0))) for row in rows)
     which = ", ".join(f"`{commit}` ({count})" for commit, count in sorted(counted.items()))
-    return f"{len(rows)} rows, {seconds / 3600:.1f} hours of one core; commit (rows): {which}"
+    return f"{len(rows)} rows, {seconds / 3600:.1f} hours of one process; commit (rows): {which}"
 
 
 def verdict(rows: list[Row], variants: list[Row]) -> str:
