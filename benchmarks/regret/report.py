@@ -109,9 +109,10 @@ def figure(rows: Sequence[Row], *, seeds: str, n: int) -> str:
             found = compared.curve(method, BASE, suite)
             if found is not None:
                 lines.append(Line(ROSTER[method].title, *found, dashed=LINES[method][1]))
-        panels.append(Panel(suite, "evaluations", "regret / random's last", lines, log_y=True))
+        if lines:  # suites without rows yet have nothing to show
+            panels.append(Panel(suite, "evaluations", "regret / random's last", lines, log_y=True))
     colours = {ROSTER[method].title: colour for method, (colour, _) in LINES.items()}
-    return chart(panels, 2, colours, title="Regret against evaluations on four suites")
+    return chart(panels, 2, colours, title="Regret against evaluations")
 
 
 def _comparison(rows: Sequence[Row], seeds: str, n: int) -> Comparison:
