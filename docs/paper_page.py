@@ -129,8 +129,7 @@ every cell, the lowest bound that it ever had; GP-UCB has only the band of today
 
 ## Where the figures come from
 
-Times are those of processes that shared two cores with other work; without the network, the whole takes about an hour
-and a half on two free ones.
+Times are those of processes that shared two cores with other work.
 
 {provenance}
 """

@@ -27,6 +27,9 @@ __all__ = [
     "log_expected_improvement",
     "log_probability_of_improvement",
     "maximise",
+    "mean_excess",
+    "points_around",
+    "scattered",
     "upper_bound",
 ]
 
@@ -205,18 +208,34 @@ def expected_gain(gp: GaussianProcess, x: Array, rng: np.random.Generator) -> fl
     Half of them are uniform, the others lie around x: in many dimensions it is there that improvement is to be had.
     An estimate, from below, of what the model believes; never a bound.
     """
-    dimension = len(x)
-    near = _CANDIDATES // 2
-    steps = np.geomspace(1e-3, 0.3, near)[:, None] * rng.standard_normal((near, dimension))
-    uniform = rng.random((_CANDIDATES - near - 1, dimension))
-    points = np.vstack([x[None, :], np.clip(x + steps, 0.0, 1.0), uniform])
-    covariance = gp.covariance(points)
+    points = np.vstack([x[None, :], points_around(x, _CANDIDATES - 1, rng)])
+    return mean_excess(gp.predict_mean(points), gp.covariance(points), _DRAWS, rng)
+
+
+def points_around(x: Array, count: int, rng: np.random.Generator) -> Array:
+    """Return `count` points of the cube, (count, D): half around x at scales from .001 to .3, the others uniform."""
+    near = (count + 1) // 2
+    steps = np.geomspace(1e-3, 0.3, near)[:, None] * rng.standard_normal((near, len(x)))
+    uniform = rng.random((count - near, len(x)))
+    return np.vstack([np.clip(x + steps, 0.0, 1.0), uniform])
+
+
+def mean_excess(mean: Array, covariance: Array, count: int, rng: np.random.Generator) -> float:
+    """Estimate E max_i f_i - E f_0 from `count` joint draws of f at m points, of which the first is the reference."""
     # The matrix is singular to working precision where points lie close: a square root by eigenvalues takes that.
     eigenvalues, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
     root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
-    mean = gp.predict_mean(points)
-    draws = mean[:, None] + root @ rng.standard_normal((_CANDIDATES, _DRAWS))
+    draws = mean[:, None] + root @ rng.standard_normal((len(mean), count))
     return max(float(np.mean(draws.max(axis=0) - draws[0])), 0.0)
+
+
+def scattered(centres: Array, each: int, scales: tuple[float, ...], rng: np.random.Generator) -> Array:
+    """Return `each` points near each of the centres (c, D), at the scales in turn, with some of the axes moved."""
+    dimension = centres.shape[1]
+    repeated = np.repeat(centres, each, axis=0)
+    steps = np.resize(scales, len(repeated))[:, None]
+    moved = rng.random(repeated.shape) < max(0.5, 1 / dimension)
+    return np.clip(repeated + np.where(moved, steps * rng.standard_normal(repeated.shape), 0.0), 0.0, 1.0)
 
 
 def _values(gp: GaussianProcess, score: Score, points: Array) -> Array:
@@ -229,8 +248,4 @@ def _values(gp: GaussianProcess, score: Score, points: Array) -> Array:
 def _around_best(gp: GaussianProcess, rng: np.random.Generator) -> Array:
     """Points near the four observed points of highest mean, each with some axes moved; shape (m, D)."""
     top = gp.x[np.argsort(-gp.predict_mean(gp.x), kind="stable")[:4]]
-    dimension = top.shape[1]
-    centres = np.repeat(top, len(_NEAR_SCALES) * _NEAR_EACH // len(top) + 1, axis=0)
-    scales = np.resize(_NEAR_SCALES, len(centres))[:, None]
-    moved = rng.random(centres.shape) < max(0.5, 1 / dimension)
-    return np.clip(centres + np.where(moved, scales * rng.standard_normal(centres.shape), 0.0), 0.0, 1.0)
+    return scattered(top, len(_NEAR_SCALES) * _NEAR_EACH // len(top) + 1, _NEAR_SCALES, rng)

@@ -19,10 +19,10 @@ import numpy as np
 from quadrat.arrays import Array
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.gp.observations import group_rows
-from quadrat.methods.acquisition import improvement
+from quadrat.methods.acquisition import improvement, mean_excess, points_around, scattered
 from quadrat.methods.ascent import ascend
 from quadrat.methods.auto_model import LearnedModel
-from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.methods.base import CREDIBLE, Guess, Method, MethodFacts, Proposal, Search, Told
 from quadrat.methods.domain import Domain
 from quadrat.methods.feasibility import Feasibility
 from quadrat.methods.sobol_search import SobolSearch
@@ -31,7 +31,6 @@ from quadrat.randomness import generator
 
 __all__ = ["Auto"]
 
-_CREDIBLE = 1.6448536269514722  # the normal quantile of .95
 _CANDIDATES, _GAIN = 12, 13  # names of streams
 
 UNIFORM = 400  # candidates over the whole cube
@@ -125,7 +124,7 @@ class AutoSearch(Search):
         def back(value: float) -> float:
             return shift + scale * value
 
-        low, high = (back(float(mean[best] + side * _CREDIBLE * deviation[best])) for side in (-1, 1))
+        low, high = (back(float(mean[best] + side * CREDIBLE * deviation[best])) for side in (-1, 1))
         x = self.model.x[best]
         gain = scale * self._gain(x, generator(self.seed, self.model.trials, _GAIN))
         return Guess(x, back(float(mean[best])), (low, high), gain=gain)
@@ -133,20 +132,11 @@ class AutoSearch(Search):
     def _gain(self, x: Array, rng: np.random.Generator) -> float:
         """Estimate E max f - E f(x) by drawing f jointly, under each setting, at points all over and near x."""
         _, ensemble = self.model.current()
-        near = _POINTS // 2
-        steps = np.geomspace(1e-3, 0.3, near)[:, None] * rng.standard_normal((near, len(x)))
-        others = np.vstack([np.clip(x + steps, 0.0, 1.0), rng.random((_POINTS - near - 1, len(x)))])
-        rounded = self.domain.rounded(others)
-        points = np.vstack([x[None, :], rounded[self.domain.allowed(rounded)]])
+        others = self.domain.rounded(points_around(x, _POINTS - 1, rng))
+        points = np.vstack([x[None, :], others[self.domain.allowed(others)]])
         means, joints = ensemble.covariances(self.domain.features(points))
-        gains = []
-        for mean, joint in zip(means, joints, strict=True):
-            # Singular to working precision where points lie close: a square root by eigenvalues takes that.
-            eigenvalues, vectors = np.linalg.eigh(0.5 * (joint + joint.T))
-            root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
-            draws = mean[:, None] + root @ rng.standard_normal((len(points), _DRAWS_OF_F))
-            gains.append(float(np.mean(draws.max(axis=0) - draws[0])))
-        return max(float(np.mean(gains)), 0.0)
+        pairs = zip(means, joints, strict=True)
+        return float(np.mean([mean_excess(mean, joint, _DRAWS_OF_F, rng) for mean, joint in pairs]))
 
     def explain(self) -> dict[str, object]:
         if not self.model.trials:
@@ -217,12 +207,8 @@ class _Score:
 
     def maximise(self, best: Array, rng: np.random.Generator) -> tuple[Array, float]:
         """Score candidates all over and around the best points told, (b, D); climb from the highest that lie apart."""
-        dimension = self.domain.dimension
-        centres = np.repeat(best, NEAR * len(SCALES), axis=0)
-        scales = np.resize(np.array(SCALES), len(centres))[:, None]
-        moved = rng.random(centres.shape) < max(0.5, 1 / dimension)
-        near = np.clip(centres + np.where(moved, scales * rng.standard_normal(centres.shape), 0.0), 0.0, 1.0)
-        candidates = [rng.random((UNIFORM, dimension)), near]
+        near = scattered(best, NEAR * len(SCALES), SCALES, rng)
+        candidates = [rng.random((UNIFORM, self.domain.dimension)), near]
         if not self.domain.smooth.all():
             candidates += [self.domain.neighbours(centre, rng) for centre in best]
         points = self.domain.rounded(np.vstack(candidates))

@@ -52,6 +52,8 @@ class LearnedModel:
 
     def tell(self, told: Told) -> None:
         """Take in one trial; learn where that is due."""
+        # The first value of unknown noise makes the noise something to learn: what was learned before does not fit.
+        grown = self.settled and told.variance is None and not np.isnan(self._variance).any()
         values = told.values if told.variance is None else np.array([float(np.mean(told.values))])
         for value in values:
             self._x.append(np.asarray(told.x, dtype=np.float64))
@@ -59,8 +61,6 @@ class LearnedModel:
             self._variance.append(np.nan if told.variance is None else float(told.variance))
         self.trials += 1
         self._current = None
-        # The first value of unknown noise makes the noise something to learn: what was learned before does not fit.
-        grown = self._settings is not None and self._settings.shape[1] != len(self._objective().names)
         if grown or is_due(self.trials, self.first):
             self._settings = self._learn(None if grown or self._settings is None else self._settings[0])
 

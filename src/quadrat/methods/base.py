@@ -15,7 +15,11 @@ from quadrat.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.methods.domain import Domain
 
-__all__ = ["Guess", "Method", "MethodFacts", "Proposal", "Search", "Told"]
+__all__ = ["CREDIBLE", "Guess", "Method", "MethodFacts", "Proposal", "Search", "Told"]
+
+
+CREDIBLE = 1.6448536269514722
+"""The normal quantile of .95: a credible interval of 90 % reaches so many deviations to each side."""
 
 
 @dataclass(frozen=True)

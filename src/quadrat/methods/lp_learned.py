@@ -16,15 +16,13 @@ from quadrat.arrays import Array
 from quadrat.confidence import Assumptions, ChowdhuryGopalanBand, UserHolder
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Kernel
-from quadrat.methods.base import Guess, Proposal, Search, Told
+from quadrat.methods.base import CREDIBLE, Guess, Proposal, Search, Told
 from quadrat.methods.lp_cells import CellBounds
 from quadrat.methods.lp_search import CellLoop
 from quadrat.methods.surrogate import Learned, learn_kernel
 from quadrat.randomness import generator
 
 __all__ = ["LearnedSearch"]
-
-_CREDIBLE = 1.6448536269514722  # the normal quantile of .95
 
 
 class LearnedSearch(Search):
@@ -110,7 +108,7 @@ class LearnedSearch(Search):
         prediction = self.belief.predict(self.belief.x)
         best_row = int(np.argmax(prediction.mean))
         mean = float(prediction.mean[best_row]) * self.scale + self.shift
-        half = _CREDIBLE * float(prediction.deviation[best_row]) * self.scale
+        half = CREDIBLE * float(prediction.deviation[best_row]) * self.scale
         return Guess(self.belief.x[best_row].copy(), mean, (mean - half, mean + half))
 
     def certificate(self) -> str:

@@ -27,13 +27,12 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import Bounds, GaussianProcess, Observations, Priors, fit_map
 from quadrat.kernels import Kernel, Matern
 from quadrat.methods.acquisition import Score, expected_gain, maximise
-from quadrat.methods.base import Guess, Method, Proposal, Search, Told
+from quadrat.methods.base import CREDIBLE, Guess, Method, Proposal, Search, Told
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 
 __all__ = ["Learned", "ModelBased", "ModelSearch", "Surrogate", "learn_kernel"]
 
-_CREDIBLE = 1.6448536269514722  # the normal quantile of .95: 90 % lie within
 _LEAST_VARIANCE = 1e-8  # of the prior variance: a standard error of 0 must not make the matrix singular
 # Names of streams beside (seed, trial number), which draws the initial points.
 _ACQUISITION, _GAIN = 1, 2
@@ -357,7 +356,7 @@ class ModelSearch(Search):
         at = gp.predict(gp.x)
         best = int(np.argmax(at.mean))
         mean, deviation = float(at.mean[best]), float(at.deviation[best])
-        low, high = (frame.shift + frame.scale * (mean + side * _CREDIBLE * deviation) for side in (-1, 1))
+        low, high = (frame.shift + frame.scale * (mean + side * CREDIBLE * deviation) for side in (-1, 1))
         gain = frame.scale * expected_gain(gp, gp.x[best], generator(self.seed, self.model.trials, _GAIN))
         return Guess(gp.x[best].copy(), frame.shift + frame.scale * mean, (low, high), gain=gain)
 
