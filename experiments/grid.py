@@ -43,8 +43,12 @@ def options(description: str | None, *, runs: int, settings: Sequence[str] = ())
 
 
 def finished(name: str) -> list[Row]:
-    """What experiments/results/NAME.jsonl holds; a torn last line is left out."""
-    path = RESULTS / f"{name}.jsonl"
+    """What experiments/results/NAME.jsonl holds."""
+    return read_rows(RESULTS / f"{name}.jsonl")
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Return the rows of a file; a line that was torn by a kill is left out, and no file is no rows."""
     rows: list[Row] = []
     for line in path.read_text().splitlines() if path.exists() else []:
         try:
@@ -54,32 +58,36 @@ def finished(name: str) -> list[Row]:
     return rows
 
 
-@cache
-def stamp() -> Row:
-    """Versions and the commit of the code that runs; "+" marks sources that differ from the commit.
+def commit_of(*sources: str) -> str:
+    """Return the commit of the code that runs; "+" marks sources, paths of the checkout, that differ from the commit.
 
     Where the code runs from a copy without its history, whoever made the copy says which commit it is of, in the
     environment variable QUADRAT_COMMIT.
     """
-    import numpy as np
-    import scipy
-
-    import quadrat as qd
-
-    root = Path(__file__).parent.parent
 
     def git(*words: str) -> str:
         # The folder may lie in another user's hands, or be no checkout at all (an unpacked source archive).
-        command = ["git", "-c", "safe.directory=*", "-C", str(root), *words]
+        command = ["git", "-c", "safe.directory=*", "-C", str(Path(__file__).parent.parent), *words]
         try:
             return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
         except (OSError, subprocess.CalledProcessError):
             return ""
 
-    changed = git("status", "--porcelain", "--", "src", "experiments/*.py")
+    changed = git("status", "--porcelain", "--", *sources)
     here = (git("rev-parse", "--short=12", "HEAD") or "unknown") + ("+" if changed else "")
+    return os.environ.get("QUADRAT_COMMIT", here)
+
+
+@cache
+def stamp() -> Row:
+    """Versions and the commit of the code that runs."""
+    import numpy as np
+    import scipy
+
+    import quadrat as qd
+
     return {
-        "commit": os.environ.get("QUADRAT_COMMIT", here),
+        "commit": commit_of("src", "experiments/*.py"),
         "quadrat": qd.__version__, "numpy": np.__version__, "scipy": scipy.__version__,
         "python": platform.python_version(),
     }  # fmt: skip
@@ -126,8 +134,8 @@ def complete(name: str, run: Callable[..., Row], cells: Sequence[Cell], workers:
         try:
             while running:
                 ended, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in ended:
-                    row = future.result()
+                for future in sorted(ended, key=lambda future: future.exception() is not None):
+                    row = future.result()  # what failed comes last, so that nothing finished beside it is lost
                     out.write(json.dumps(row) + "\n")
                     out.flush()
                     kept.append(row)

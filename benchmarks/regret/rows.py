@@ -9,9 +9,7 @@ with the same problems, noise and settings: they have neither curves nor times.
 from __future__ import annotations
 
 import json
-import os
 import platform
-import subprocess
 import sys
 from collections.abc import Iterable
 from functools import cache
@@ -22,6 +20,10 @@ from typing import Any, TypeAlias
 __all__ = ["RESULTS", "ROOT", "Row", "cell_of", "read_rows", "rewrite", "stamp"]
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "experiments"))
+
+from grid import commit_of, read_rows
+
 RESULTS = Path(__file__).with_name("results")
 Row: TypeAlias = dict[str, Any]
 
@@ -29,17 +31,6 @@ Row: TypeAlias = dict[str, Any]
 def cell_of(row: Row) -> tuple[str, int, int]:
     """What names a run of a method: problem, seed and n."""
     return row["problem"], row["seed"], row["n"]
-
-
-def read_rows(path: Path) -> list[Row]:
-    """Return the rows of a file; a line that was torn by a kill is left out, and no file is no rows."""
-    rows: list[Row] = []
-    for line in path.read_text().splitlines() if path.exists() else []:
-        try:
-            rows.append(json.loads(line))
-        except json.JSONDecodeError:
-            print(f"{path.name}: a torn line is left out", file=sys.stderr)
-    return rows
 
 
 def rewrite(path: Path, rows: Iterable[Row]) -> None:
@@ -52,24 +43,13 @@ def rewrite(path: Path, rows: Iterable[Row]) -> None:
 
 @cache
 def stamp(distributions: tuple[str, ...]) -> Row:
-    """Versions and the commit of the code that runs; "+" marks sources that differ from the commit."""
-
-    def git(*words: str) -> str:
-        # The folder may lie in another user's hands, or be no checkout at all (an unpacked source archive).
-        command = ["git", "-c", "safe.directory=*", "-C", str(ROOT), *words]
-        try:
-            return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-        except (OSError, subprocess.CalledProcessError):
-            return ""
-
+    """Versions and the commit of the code that runs."""
     import quadrat as qd
 
-    commit = os.environ.get("QUADRAT_COMMIT") or git("rev-parse", "--short=12", "HEAD")
-    changed = git("status", "--porcelain", "--", "src", "benchmarks/regret/**.py")
     versions = {"quadrat": qd.__version__, "python": platform.python_version()}
     for name in ("numpy", "scipy", "scikit-learn", "ioh", *distributions):
         try:
             versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return {"versions": versions, "commit": (commit or "unknown") + ("+" if changed else "")}
+    return {"versions": versions, "commit": commit_of("src", "benchmarks/regret/**.py")}

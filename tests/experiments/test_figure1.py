@@ -6,8 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import figure1
+import figure1_diagnostics
+import figure1_variants
 import numpy as np
 import pytest
+from grid import Row
 
 from quadrat import problems
 from quadrat.kernels import Matern
@@ -17,13 +21,6 @@ from quadrat.methods.preset import paper_preset
 from quadrat.methods.surrogate import ModelBased, Surrogate
 
 FOLDER = Path(__file__).resolve().parents[2] / "experiments"
-sys.path.insert(0, str(FOLDER))
-
-import figure1  # noqa: E402
-import figure1_diagnostics  # noqa: E402
-import figure1_variants  # noqa: E402
-from grid import Row  # noqa: E402
-
 BRANIN = problems.get("branin8")
 MEDIANS = {"LP0": 0.2, "Heuristic": 0.1, "IGPUCB": 0.3, "ExpectedImprovement": 0.2, "ProbabilityOfImprovement": 0.4}
 

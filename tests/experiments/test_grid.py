@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
+import grid
 import pytest
-
-FOLDER = Path(__file__).resolve().parents[2] / "experiments"
-sys.path.insert(0, str(FOLDER))
-
-import grid  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

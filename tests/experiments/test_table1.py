@@ -5,22 +5,18 @@ from __future__ import annotations
 import gzip
 import json
 import struct
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-
-import numpy as np
-import pytest
-
-import quadrat as qd
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "experiments"))
 
 import cnn
 import fetch_mnist
 import grid
+import numpy as np
+import pytest
 import table1
 from grid import Cell, Row
+
+import quadrat as qd
 
 PAPER = ("LP0", "Heuristic", "IGPUCB", "ExpectedImprovement", "ProbabilityOfImprovement")
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -18,24 +17,7 @@ from quadrat.kernels import SquaredExponential
 from quadrat.partition import Cell
 
 FOLDER = Path(__file__).resolve().parents[2] / "experiments"
-
-
-def load(name: str) -> ModuleType:
-    """An experiment under a name of its own: tests of several experiments share the process."""
-    sys.path.insert(0, str(FOLDER))  # they import grid
-    try:
-        spec = importlib.util.spec_from_file_location(f"experiment_{name}", FOLDER / f"{name}.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        sys.path.remove(str(FOLDER))
-
-
-violations, certificates = load("violations"), load("certificates")
+violations, certificates = import_module("violations"), import_module("certificates")
 
 
 # --- violations
