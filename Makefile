@@ -69,6 +69,7 @@ bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/gp.py
 	$(BIN)/python benchmarks/bounds.py
 	$(BIN)/python benchmarks/methods.py
+	@if [ -x $(PEERS)/bin/python ]; then $(BIN)/python benchmarks/suggestion.py; else echo "suggestion.py needs the peers: make peers"; fi
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .

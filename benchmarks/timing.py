@@ -10,7 +10,7 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import argparse
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,25 +27,29 @@ def medians(actions: dict[str, Callable[[], object]], repeats: int) -> dict[str,
     return {name: statistics.median(values[1:]) for name, values in times.items()}  # the first round warms up
 
 
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """Return a Markdown table."""
     lines = [head, tuple("---" for _ in head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def options(description: str | None) -> argparse.Namespace:
-    """Read --smoke and --write."""
+def options(description: str | None, *, workers: bool = False) -> argparse.Namespace:
+    """Read --smoke and --write, and --workers where runs are many."""
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     parser.add_argument("--smoke", action="store_true", help="tiny sizes, to see that it runs")
     parser.add_argument("--write", action="store_true", help="write the table to benchmarks/results")
+    if workers:
+        parser.add_argument("--workers", type=int, default=1, help="processes")
     return parser.parse_args()
 
 
-def publish(name: str, title: str, text: str, *, write: bool) -> None:
-    """Print the tables and, if asked, keep them in benchmarks/results/NAME.md."""
+def publish(
+    name: str, title: str, text: str, *, write: bool, measured: str = "medians of interleaved repeats, one BLAS thread"
+) -> None:
+    """Print the tables and, if asked, keep them, with how they were measured, in benchmarks/results/NAME.md."""
     print(text)
     if write:
         target = ROOT / "benchmarks" / "results" / f"{name}.md"
         target.parent.mkdir(exist_ok=True)
-        how = f"Made by `python benchmarks/{name}.py --write`; medians of interleaved repeats, one BLAS thread."
+        how = f"Made by `python benchmarks/{name}.py --write`; {measured}."
         target.write_text(f"# {title}\n\n{how}\n\n{text}\n")

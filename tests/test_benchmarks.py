@@ -20,6 +20,34 @@ def test_smoke(script: str) -> None:
     assert out.stdout.count("\n|") >= 5
 
 
+PEERS = ROOT / ".venv-peers" / "bin" / "python"
+
+
+@pytest.mark.parametrize(
+    ("script", "head"),
+    [
+        ("failures.py", "| problem | seeds | failures of 8, ours |"),
+        ("regret/parallel.py", "| evaluations | problems | seeds | recommended / sequential |"),
+        pytest.param(
+            "suggestion.py",
+            "| what | ms a suggestion, rastrigin3,",
+            marks=pytest.mark.skipif(not PEERS.exists(), reason="the peers are not installed; `make peers` does it"),
+        ),
+    ],
+)
+def test_comparisons_run_at_tiny_size_and_keep_nothing(script: str, head: str) -> None:
+    def kept() -> dict[Path, str]:
+        return {path: path.read_text() for path in (ROOT / "benchmarks").rglob(f"results/{Path(script).stem}.*")}
+
+    before = kept()
+    command = [sys.executable, str(ROOT / "benchmarks" / script), "--smoke"]
+    out = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert out.returncode == 0, out.stdout + out.stderr
+    assert head in out.stdout
+    assert out.stdout.count("\n|") >= 5
+    assert kept() == before
+
+
 def test_every_experiment_of_the_paper_runs_at_tiny_size() -> None:
     """What `make paper-smoke` runs."""
     command = [sys.executable, str(ROOT / "experiments" / "paper.py"), "--smoke"]

@@ -42,6 +42,10 @@ class Adapter(ABC):
         """Take in what the last parameters asked gave."""
         self.told.append((params, value))
 
+    def add(self, params: Params, value: float) -> None:
+        """Take in an evaluation that was not asked for; methods whose speed is compared can."""
+        raise NotImplementedError(f"{type(self).__name__} takes in only what it asked for")
+
     def recommend(self) -> Params:
         """Return the parameters to use: the best observed, for methods that recommend nothing themselves."""
         return max(self.told, key=lambda pair: pair[1])[0]
@@ -61,6 +65,10 @@ class Quadrat(Adapter):
     def tell(self, params: Params, value: float) -> None:
         super().tell(params, value)
         self.optimizer.tell(self.trial, value)
+
+    def add(self, params: Params, value: float) -> None:
+        super().tell(params, value)
+        self.optimizer.add(params, value)
 
     def recommend(self) -> Params:
         return self.optimizer.recommend().params

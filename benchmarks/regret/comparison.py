@@ -5,8 +5,9 @@ other's median over the same seeds). Its interval resamples seeds, the same for 
 a fixed list. Ranks are taken within each problem and seed and averaged; their interval resamples problems and, within
 them, seeds: it says how the mean rank would vary on other problems of this kind.
 
-The best value of a tuning is not known: regret is counted from the best that any row reached, and is at least
-`RESOLUTION`: two configurations that differ by less are as good as each other.
+Regret is counted from the best known value, or from the best that any row reached where that is better: of the same
+problem and seed. The best value of a tuning is not known, but is the same for all seeds: any row of it counts, and
+regret is at least `RESOLUTION`: two configurations that differ by less are as good as each other.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from quadrat.arrays import Array
 from regret.rows import Row
 from regret.suite import SUITES
 
-__all__ = ["RESOLUTION", "Comparison", "Interval", "Measure"]
+__all__ = ["RESOLUTION", "Comparison", "Interval", "Measure", "ratio_of_medians", "words"]
 
 RESOLUTION = 0.002  # of skill
+FEWEST = 3  # seeds of an interval
 _RESAMPLES = 4000
 _PERCENTILES = (2.5, 97.5)
 Measure: TypeAlias = Literal["recommended", "evaluated", "observed"]
@@ -40,6 +42,40 @@ class Interval:
     seeds: int
 
 
+def words(found: Interval | None, expected: int) -> str:
+    """Return an estimate with its interval for a table; it says so where it is over fewer problems than expected."""
+    if found is None:
+        return ""
+    # The spread of one or two seeds is no interval.
+    interval = f"{found.low:.2f} to {found.high:.2f}" if found.seeds >= FEWEST else "too few seeds"
+    partial = "" if found.problems == expected else f", {found.problems} of {expected} problems"
+    return f"{found.value:.2f} ({interval}{partial})"
+
+
+def ratio_of_medians(pairs: Sequence[tuple[Array, Array]], *, least: float = 0.0) -> Interval | None:
+    """Return the geometric mean over problems of (median of the first / median of the second); None without problems.
+
+    Parameters
+    ----------
+    pairs
+        For each problem two arrays of shape (seeds,), in the same order of seeds.
+    least
+        Medians below it count as it: for counts, which may be 0.
+    """
+    rng = np.random.default_rng(0)
+    logs, resampled = [], []
+    for mine, theirs in pairs:
+        logs.append(np.log(max(np.median(mine), least) / max(np.median(theirs), least)))
+        drawn = rng.integers(len(mine), size=(_RESAMPLES, len(mine)))
+        above, below = (np.maximum(np.median(values[drawn], axis=1), least) for values in (mine, theirs))
+        resampled.append(np.log(above / below))
+    if not logs:
+        return None
+    low, high = np.percentile(np.mean(resampled, axis=0), _PERCENTILES)
+    fewest = min(len(mine) for mine, _ in pairs)
+    return Interval(float(np.exp(np.mean(logs))), float(np.exp(low)), float(np.exp(high)), len(logs), fewest)
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Regrets by method, problem and seed.
@@ -51,14 +87,14 @@ class Comparison:
     """
 
     rows: Sequence[Row]
-    _best: dict[str, float] = field(init=False, repr=False, default_factory=dict)
+    _best: dict[tuple[str, int | None], float] = field(init=False, repr=False, default_factory=dict)
     _found: dict[tuple[str, str], list[Row]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         for row in self.good:
             self._found.setdefault((row["method"], row["problem"]), []).append(row)
             reached = row["best"] - min(row["regret"].values())
-            self._best[row["problem"]] = max(self._best.get(row["problem"], -np.inf), row["best"], reached)
+            self._best[_instance(row)] = max(self._best.get(_instance(row), -np.inf), row["best"], reached)
 
     @property
     def good(self) -> list[Row]:
@@ -83,21 +119,13 @@ class Comparison:
 
     def ratio(self, method: str, other: str, problems: Sequence[str], measure: Measure) -> Interval | None:
         """The ratio of a method's regret to another's over the problems that both have seeds of in common."""
-        rng = np.random.default_rng(0)
-        logs, resampled, seeds = [], [], []
+        pairs = []
         for problem in problems:
             common = self.seeds(method, problem) & self.seeds(other, problem)
-            if not common:
-                continue
-            mine, theirs = (self.regrets(name, problem, measure, common) for name in (method, other))
-            seeds.append(len(common))
-            logs.append(np.log(np.median(mine) / np.median(theirs)))
-            drawn = rng.integers(len(common), size=(_RESAMPLES, len(common)))
-            resampled.append(np.log(np.median(mine[drawn], axis=1) / np.median(theirs[drawn], axis=1)))
-        if not logs:
-            return None
-        low, high = np.percentile(np.mean(resampled, axis=0), _PERCENTILES)
-        return Interval(float(np.exp(np.mean(logs))), float(np.exp(low)), float(np.exp(high)), len(logs), min(seeds))
+            if common:
+                mine, theirs = (self.regrets(name, problem, measure, common) for name in (method, other))
+                pairs.append((mine, theirs))
+        return ratio_of_medians(pairs)
 
     def ranks(self, methods: Sequence[str], problems: Sequence[str], measure: Measure) -> dict[str, Interval]:
         """Mean ranks among methods, 1 the best, over the problems and seeds that all of them have."""
@@ -148,8 +176,13 @@ class Comparison:
         return self._found.get((method, problem), [])
 
     def _regret(self, row: Row, regret: float) -> float:
-        since = float(self._best[row["problem"]] - row["best"] + regret)
+        since = float(self._best[_instance(row)] - row["best"] + regret)
         return max(since, RESOLUTION) if row["problem"] in SUITES["tuning"] else since
+
+
+def _instance(row: Row) -> tuple[str, int | None]:
+    """What a row shares its best value with: problem and seed, or a tuning whatever the seed."""
+    return row["problem"], None if row["problem"] in SUITES["tuning"] else row["seed"]
 
 
 def _ranks(values: Array) -> Array:

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 from charts import Line, Panel, chart
 
-from regret.comparison import Comparison, Interval, Measure
+from regret.comparison import Comparison, Interval, Measure, words
 from regret.roster import OURS, ROSTER
 from regret.rows import RESULTS, Row, read_rows
 from regret.suite import PROBLEMS, SUITES
@@ -29,7 +29,6 @@ from regret.suite import PROBLEMS, SUITES
 __all__ = ["figure", "page"]
 
 BASE = "random"
-FEWEST = 3  # seeds of an interval
 TITLES = {
     "plain": "Plain: seven classics, noise .1",
     "shifted": "Shifted: the same, the optimum moved by each seed",
@@ -142,8 +141,8 @@ def _suite(compared: Comparison, suite: str) -> str:
         cells = []
         for problem in problems:
             median = medians.get((method, problem))
-            words = "" if median is None else f"{median:.3g}"
-            cells.append(f"**{words}**" if median is not None and median <= lowest[problem] else words)
+            figure = "" if median is None else f"{median:.3g}"
+            cells.append(f"**{figure}**" if median is not None and median <= lowest[problem] else figure)
         said = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
         lines.append([ROSTER[method].title, said, *cells, *_ratios(compared, method, problems, "recommended")])
     head = ["method", "seeds", *problems, "/ random", "ours /"]
@@ -162,16 +161,7 @@ def _suite(compared: Comparison, suite: str) -> str:
 def _ratios(compared: Comparison, method: str, problems: Sequence[str], measure: Measure) -> tuple[str, str]:
     over_base = None if method == BASE else compared.ratio(method, BASE, problems, measure)
     over_method = None if method == OURS else compared.ratio(OURS, method, problems, measure)
-    return _words(over_base, len(problems)), _words(over_method, len(problems))
-
-
-def _words(found: Interval | None, expected: int) -> str:
-    if found is None:
-        return ""
-    # The spread of one or two seeds is no interval.
-    interval = f"{found.low:.2f} to {found.high:.2f}" if found.seeds >= FEWEST else "too few seeds"
-    partial = "" if found.problems == expected else f", {found.problems} of {expected} problems"
-    return f"{found.value:.2f} ({interval}{partial})"
+    return words(over_base, len(problems)), words(over_method, len(problems))
 
 
 def _ranks(compared: Comparison) -> str:

@@ -28,14 +28,13 @@ sys.path[:0] = [str(_ROOT / "benchmarks"), str(_ROOT / "src")]  # the same sourc
 import argparse
 import json
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Sequence
 from importlib.util import find_spec
 
-from regret import suite
+from regret import rows, suite
 from regret.adapter import Adapter
 from regret.roster import ROSTER, adapter_class
-from regret.rows import RESULTS, ROOT, Row, cell_of, read_rows, rewrite, stamp
+from regret.rows import RESULTS, ROOT, Row, recorded, rounded, stamp
 from regret.task import Params, Task
 
 EVERY = 5  # evaluations between the points of a curve
@@ -46,16 +45,12 @@ SMOKE = ("hartmann6", "levy8~", "bbob8_rosenbrock", "sgd_cancer")
 
 def run(method: str, problem: str, seed: int, n: int) -> Row:
     """Run a method once; what it raises becomes the row's "error"."""
-    row: Row = {"method": method, "problem": problem, "seed": seed, "n": n}
-    start = time.perf_counter()
-    try:
+
+    def begun() -> Row:
         task = suite.task(problem, seed)
-        adapter = adapter_class(method)(task.space, n, seed)
-        row |= outcome(task, adapter, n)
-    except Exception as error:  # whatever a peer does, the rows of other runs are to be had
-        row["error"] = f"{type(error).__name__}: {error}"[:300]
-    row["seconds"] = round(time.perf_counter() - start, 2)
-    return {**row, **stamp(ROSTER[method].distributions)}
+        return outcome(task, adapter_class(method)(task.space, n, seed), n)
+
+    return recorded((method, problem, seed, n), begun, ROSTER[method].distributions)
 
 
 def outcome(task: Task, adapter: Adapter, n: int) -> Row:
@@ -86,7 +81,7 @@ def outcome(task: Task, adapter: Adapter, n: int) -> Row:
         along.append(final)
 
     def regret(params: Params) -> float:
-        return _rounded(task.best - task.value(params))
+        return rounded(task.best - task.value(params))
 
     best = sorted(range(n), key=lambda i: -observed[i])
     incumbents = [asked[max(range(count), key=lambda i: observed[i])] for count in at]
@@ -104,14 +99,10 @@ def outcome(task: Task, adapter: Adapter, n: int) -> Row:
         "best": task.best,
         "regret": {"recommended": regret(final), "evaluated": evaluated, "observed": regret(asked[best[0]])},
         "curve": curve,
-        "cpu_per_suggestion": _rounded(sorted(cpu[-LAST:])[len(cpu[-LAST:]) // 2]),
-        "cpu_of_suggestions": _rounded(sum(cpu)),
-        "cpu_to_recommend": _rounded(recommending),
+        "cpu_per_suggestion": rounded(sorted(cpu[-LAST:])[len(cpu[-LAST:]) // 2]),
+        "cpu_of_suggestions": rounded(sum(cpu)),
+        "cpu_to_recommend": rounded(recommending),
     }
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.6g}")
 
 
 def complete(
@@ -124,53 +115,19 @@ def complete(
     redo: str = "",
     folder: Path = RESULTS,
 ) -> None:
-    """Run what is missing in METHOD.jsonl of a folder; each row is written when its run ends.
+    """Run what is missing in METHOD.jsonl of a folder, as `rows.complete` does.
 
     Parameters
     ----------
     method, problems, seeds, n
         The grid.
-    workers
-        Processes; 1 runs in this one.
-    redo
-        "failed" or "earlier": rows that are there and are run again. They stay until the new ones are.
+    workers, redo
+        As there.
     """
-    path = folder / f"{method}.jsonl"
-    rows = read_rows(path)
-    mark = {"failed": "error", "earlier": "source"}.get(redo)
-    done = {cell_of(row) for row in rows if mark is None or mark not in row}
-    cells = [(problem, seed, n) for seed in seeds for problem in problems]  # seed by seed: all problems at any time
-    todo = [cell for cell in cells if cell not in done]
-    if not todo:
-        return
-    rewrite(path, rows)  # without a torn last line
+    # Seed by seed: all problems at any time.
+    cells = [(method, problem, seed, n) for seed in seeds for problem in problems]
     stamp(ROSTER[method].distributions)  # before anything runs: what runs is what is on disk now
-    for count, row in enumerate(_outcomes(method, todo, workers), 1):
-        replaced = any(cell_of(other) == cell_of(row) for other in rows)
-        rows = [*(other for other in rows if cell_of(other) != cell_of(row)), row]
-        if replaced:
-            rewrite(path, rows)
-        else:
-            with path.open("a") as out:
-                out.write(json.dumps(row) + "\n")
-        print(f"\r{method}: {count} of {len(todo)} runs", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-
-
-def _outcomes(method: str, cells: Sequence[tuple[str, int, int]], workers: int) -> Iterator[Row]:
-    """Rows as runs end."""
-    if workers == 1:
-        for cell in cells:
-            yield run(method, *cell)
-        return
-    with ProcessPoolExecutor(workers) as pool:
-        running = [pool.submit(run, method, *cell) for cell in cells]
-        try:
-            for future in as_completed(running):
-                yield future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    rows.complete(folder / f"{method}.jsonl", run, cells, workers=workers, redo=redo)
 
 
 def go_where_it_is_installed(method: str, problems: Sequence[str]) -> None:

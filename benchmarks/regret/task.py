@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from quadrat.arrays import Array
 from quadrat.space import Float, Space
+from regret.rows import rounded
 
-__all__ = ["NOISE", "FunctionTask", "Params", "Task", "unit_space"]
+__all__ = ["NOISE", "FunctionTask", "Params", "Task", "regrets", "unit_space"]
 
 Params: TypeAlias = dict[str, Any]
 NOISE = 0.1  # standard deviation, of functions that are standardised over the cube
@@ -74,3 +75,24 @@ class FunctionTask(Task):
 def unit_space(dimension: int) -> Space:
     """Return the unit cube as a space with parameters x0, x1, ..."""
     return Space(**{f"x{i}": Float(0.0, 1.0) for i in range(dimension)})
+
+
+def regrets(task: Task, told: Sequence[tuple[Params, float]], recommended: Params) -> dict[str, float]:
+    """Return the regrets of a run on a cheap task: of the recommended, the best evaluated and the best observed point.
+
+    Parameters
+    ----------
+    task
+        What was run on.
+    told
+        Parameters and what was observed there, in the order of asking.
+    recommended
+        At the end of the run.
+    """
+
+    def regret(params: Params) -> float:
+        return rounded(task.best - task.value(params))
+
+    evaluated = min(regret(params) for params, _ in told)
+    observed = regret(max(told, key=lambda pair: pair[1])[0])
+    return {"recommended": regret(recommended), "evaluated": evaluated, "observed": observed}

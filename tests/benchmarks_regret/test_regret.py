@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from regret import bbob, report, run, suite
+from regret import bbob, parallel, report, run, suite
 from regret.adapter import Adapter, Random
-from regret.comparison import RESOLUTION, Comparison
-from regret.roster import OURS, ROSTER
-from regret.rows import RESULTS, Row, read_rows
+from regret.comparison import RESOLUTION, Comparison, ratio_of_medians
+from regret.roster import OURS, ROSTER, adapter_class
+from regret.rows import RESULTS, Row, cell_of, read_rows
 from regret.task import Params
 from regret.translate import OneHotCube, valid
 from regret.tunings import TUNINGS
@@ -238,6 +238,21 @@ def test_regret_of_a_tuning_is_counted_from_the_best_that_any_row_reached() -> N
     assert compared.regrets(OURS, problem, "observed") == pytest.approx([RESOLUTION])
 
 
+def test_regret_elsewhere_is_counted_from_the_best_of_the_same_seed() -> None:
+    """Seeds may make different problems of one name; what one reaches says nothing of the others."""
+    rows = [made_up(OURS, "levy8~", 0, -0.1), made_up("random", "levy8~", 0, 0.2), made_up("random", "levy8~", 2, 0.4)]
+    compared = Comparison(rows)
+    assert compared.regrets(OURS, "levy8~", "observed") == pytest.approx([0.0])
+    assert compared.regrets("random", "levy8~", "observed") == pytest.approx([0.3, 0.4])
+
+
+def test_ratios_of_counts_survive_zeros() -> None:
+    found = ratio_of_medians([(np.array([0, 0, 0]), np.array([8, 8, 8]))], least=0.5)
+    assert found is not None
+    assert (found.value, found.low, found.high, found.seeds) == pytest.approx((1 / 16, 1 / 16, 1 / 16, 3))
+    assert ratio_of_medians([]) is None
+
+
 def test_the_page_and_the_figure_come_from_rows() -> None:
     rows = rows_of(suite.PROBLEMS, {OURS: 0.5, "random": 1.0}, range(6))
     rows.append({"method": "ax", "problem": "levy8", "seed": 2, "n": 50, "error": "RuntimeError: a | b"})
@@ -252,9 +267,10 @@ def test_the_page_and_the_figure_come_from_rows() -> None:
 def test_kept_rows_are_of_the_list() -> None:
     for path in RESULTS.glob("*.jsonl"):
         rows = read_rows(path)
-        assert {row["method"] for row in rows} <= {path.stem} & set(ROSTER)
+        methods = set(parallel.MODES) if path.stem == "parallel" else {path.stem} & set(ROSTER)
+        assert {row["method"] for row in rows} <= methods
         assert {row["problem"] for row in rows} <= set(suite.PROBLEMS)
-        cells = [(row["problem"], row["seed"], row["n"]) for row in rows]
+        cells = [cell_of(row) for row in rows]
         assert len(cells) == len(set(cells))
 
 
@@ -263,3 +279,15 @@ def test_adapters_recommend_the_best_observed_unless_they_know_better() -> None:
     for value in (0.1, 0.7, 0.3):
         adapter.tell({"x": value}, value)
     assert adapter.recommend() == {"x": 0.7}
+
+
+@pytest.mark.parametrize("method", [OURS, "optuna_tpe"])
+def test_what_is_added_counts_as_told(method: str) -> None:
+    """A method that was told another's history suggests from it, and recommends from it."""
+    adapter = adapter_class(method)(qd.Space(x=qd.Float(0, 1), kind=qd.Categorical(["a", "b"])), 7, 0)
+    for i in range(6):
+        adapter.add({"x": i / 8, "kind": "ab"[i % 2]}, float(i))
+    params = adapter.ask()
+    adapter.tell(params, 9.0)
+    assert len(adapter.told) == 7
+    assert adapter.recommend() in [told for told, _ in adapter.told]

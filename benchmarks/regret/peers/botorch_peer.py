@@ -52,6 +52,10 @@ class BoTorch(Adapter):
         self.X.append(self.cube.point(params))
         self.y.append(value)
 
+    def add(self, params, value):
+        self.design = []  # what is told stands in for it
+        self.tell(params, value)
+
     def _data(self):
         return torch.tensor(np.array(self.X)).double(), torch.tensor(self.y).double().unsqueeze(-1)
 

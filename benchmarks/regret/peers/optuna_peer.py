@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 
 import optuna
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
 from quadrat.space import Categorical, Float
 from regret.adapter import Adapter
@@ -40,6 +41,11 @@ class _Optuna(Adapter):
         super().tell(params, value)
         self.study.tell(self.trial, value)
 
+    def add(self, params, value):
+        super().tell(params, value)
+        distributions = {name: _distribution(self.space[name]) for name in params}
+        self.study.add_trial(optuna.trial.create_trial(params=params, distributions=distributions, value=value))
+
 
 class GP(_Optuna):
     """optuna.samplers.GPSampler."""
@@ -53,3 +59,11 @@ class TPE(_Optuna):
 
     def sampler(self):
         return optuna.samplers.TPESampler(seed=self.seed)
+
+
+def _distribution(parameter):
+    """What `_suggest` leaves in the record of a trial."""
+    if isinstance(parameter, Categorical):
+        return CategoricalDistribution(parameter.choices)
+    kind = FloatDistribution if isinstance(parameter, Float) else IntDistribution
+    return kind(parameter.low, parameter.high, log=parameter.log)
