@@ -11,7 +11,7 @@ from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
-from quadrat.kernels import Matern, Tied
+from quadrat.kernels import Matern, SquaredExponential, Tied
 
 RNG = np.random.default_rng(12)
 X = RNG.random((14, 2))
@@ -149,11 +149,41 @@ def test_believing_in_turn_is_believing_at_once() -> None:
 
 
 def test_the_mixture_has_the_moments_of_its_members() -> None:
-    """E f = E m and E f^2 = E (m^2 + s^2), under equal weights."""
-    mean, deviation = RNG.normal(size=(4, 5)), RNG.uniform(0.1, 2, (4, 5))
-    got_mean, got_deviation = EnsemblePrediction(mean, deviation).mixture()
-    np.testing.assert_allclose(got_mean, mean.mean(0))
-    np.testing.assert_allclose(got_deviation**2 + got_mean**2, (mean**2 + deviation**2).mean(0))
+    """E f = E m and E f^2 = E (m^2 + s^2), under the weights."""
+    mean, deviation, weights = RNG.normal(size=(4, 5)), RNG.uniform(0.1, 2, (4, 5)), RNG.dirichlet(np.ones(4))
+    got_mean, got_deviation = EnsemblePrediction(mean, deviation, weights).mixture()
+    np.testing.assert_allclose(got_mean, np.average(mean, axis=0, weights=weights))
+    np.testing.assert_allclose(
+        got_deviation**2 + got_mean**2, np.average(mean**2 + deviation**2, axis=0, weights=weights)
+    )
+
+
+def test_ensembles_under_different_kernels_mix() -> None:
+    """Members keep their own posterior and gradients, kinks included; weights are shares of the parts."""
+    parts = []
+    for kernel in (Matern(0.5, (0.3, 0.8)), Matern(2.5, (0.3, 0.8)), SquaredExponential((0.3, 0.8))):
+        objective = LogPosterior(kernel, merged(*REPLICATED))
+        parts.append(Ensemble(objective, settings_of(objective, 2)))
+    mixed = Ensemble.mixed(parts, [1.0, 2.0, 5.0])
+    assert len(mixed) == 6
+    np.testing.assert_allclose(mixed.weights, np.repeat([1, 2, 5], 2) / 16)
+    believed = QUERY[:2] + 0.05
+    for whole, pieces in ((mixed, parts), (mixed.believing(believed), [part.believing(believed) for part in parts])):
+        at, joint = whole.predict_with_gradients(QUERY), whole.covariances(QUERY)
+        singly = [piece.predict_with_gradients(QUERY) for piece in pieces]
+        for name in ("mean", "deviation", "mean_gradient", "deviation_gradient"):
+            wanted = np.concatenate([getattr(each, name) for each in singly])
+            np.testing.assert_allclose(getattr(at, name), wanted, rtol=1e-9, atol=1e-9)
+        for i in range(2):
+            wanted = np.concatenate([piece.covariances(QUERY)[i] for piece in pieces])
+            np.testing.assert_allclose(joint[i], wanted, rtol=1e-9, atol=1e-9)
+        np.testing.assert_array_equal(whole.predict(QUERY).weights, mixed.weights)
+
+
+def test_a_kernel_that_is_no_function_of_one_distance_is_refused() -> None:
+    objective = LogPosterior(Matern(2.5, (0.3, 0.8)) + Matern(0.5, (0.3, 0.8)), merged(*UNKNOWN))
+    with pytest.raises(InvalidInput, match="expected one of a scaled distance alone"):
+        Ensemble(objective, [objective.start()])
 
 
 @pytest.mark.parametrize("variance", [0.0, 1e-12, 1e-4])

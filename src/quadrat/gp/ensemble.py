@@ -8,14 +8,18 @@ standardised units of the `LogPosterior` that the settings belong to.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import lapack
 
-from quadrat.arrays import Array, ArrayLike, as_points
+from quadrat.arrays import Array, ArrayLike, as_points, as_vector
+from quadrat.errors import InvalidInput
 from quadrat.gp.fit import LogPosterior
-from quadrat.kernels import Kernel
+from quadrat.kernels import Kernel, Tied
+from quadrat.kernels.stationary import Stationary
 
 __all__ = ["Ensemble", "EnsemblePrediction"]
 
@@ -25,25 +29,21 @@ _JITTER = 1e-9  # of the prior variance, tenfold until the factor exists
 
 @dataclass(frozen=True)
 class EnsemblePrediction:
-    """Means and deviations of f at m points under M settings, each (M, m); gradients in the points, (M, m, D)."""
+    """Means and deviations of f at m points under M settings, each (M, m); gradients in the points, (M, m, D).
+
+    `weights`, shape (M,), sum to 1: what each setting counts in a mixture.
+    """
 
     mean: Array
     deviation: Array
+    weights: Array
     mean_gradient: Array | None = None
     deviation_gradient: Array | None = None
 
     def mixture(self) -> tuple[Array, Array]:
-        """Return mean and deviation of the mixture with equal weights, each (m,)."""
-        variance = (self.deviation**2).mean(axis=0) + self.mean.var(axis=0)
-        return self.mean.mean(axis=0), np.sqrt(variance)
-
-
-@dataclass(frozen=True)
-class _Member:
-    kernel: Kernel
-    constant: float
-    half: Array  # inverse of the Cholesky factor L of K + diag(v), shape (n, n)
-    weights: Array  # (K + diag(v))^-1 (y - constant), shape (n,)
+        """Return mean and deviation of the mixture, each (m,)."""
+        mean = self.weights @ self.mean
+        return mean, np.sqrt(self.weights @ (self.deviation**2 + (self.mean - mean) ** 2))
 
 
 class Ensemble:
@@ -52,9 +52,15 @@ class Ensemble:
     Parameters
     ----------
     objective
-        The observations, in its standardised units, and how parameters become a kernel and a noise variance.
+        The observations, in its standardised units, and how parameters become a kernel and a noise variance. Its kernel
+        is a function of one scaled distance (`Stationary`, or `Tied` of one).
     settings
         Log hyper-parameters, shape (M, p), such as a fit's `parameters`.
+
+    Raises
+    ------
+    InvalidInput
+        A kernel of another kind.
 
     Examples
     --------
@@ -69,19 +75,51 @@ class Ensemble:
     def __init__(self, objective: LogPosterior, settings: ArrayLike) -> None:
         self.settings = as_points(settings, dimension=len(objective.names), name="settings")
         self.x = objective.data.x
-        self._members = []
-        for parameters in self.settings:
-            kernel, noise = objective.split(parameters)
-            variances = objective.data.noise_variance(noise)
-            half = _inverse_factor(kernel(self.x), variances, kernel.variance)
+        split = [objective.split(parameters) for parameters in self.settings]
+        kernels = [_stationary(kernel) for kernel, _ in split]
+        # Arrays of all members are stacked along the first axis: one call of NumPy serves them all.
+        self._kinds = [(slice(0, len(kernels)), kernels[0])]  # which members share a profile
+        self.weights = np.full(len(kernels), 1 / len(kernels))
+        self._theta = np.array([np.broadcast_to(kernel.lengthscales, self.x.shape[1:]) for kernel in kernels])
+        self._prior = np.array([kernel.variance for kernel in kernels])
+        n = len(self.x)
+        self._half = np.empty((len(kernels), n, n))  # inverse of the Cholesky factor L of K + diag(v)
+        self._constant = np.empty(len(kernels))
+        self._weights = np.empty((len(kernels), n))  # (K + diag(v))^-1 (y - constant)
+        matrices = self._kernel(self.x, self.x)
+        for i, (_, noise) in enumerate(split):
+            half = _inverse_factor(matrices[i], objective.data.noise_variance(noise), self._prior[i])
             whitened, ones = half @ objective.data.y, half.sum(axis=1)
             profiled = float(ones @ whitened / (ones @ ones))  # 1' A^-1 y / 1' A^-1 1, as in the fit
             constant = profiled if objective.fixed_mean is None else objective.fixed_mean
-            weights = half.T @ (whitened - constant * ones)
-            self._members.append(_Member(kernel, constant, half, weights))
+            self._half[i], self._constant[i] = half, constant
+            self._weights[i] = half.T @ (whitened - constant * ones)
+
+    @classmethod
+    def mixed(cls, ensembles: Sequence[Ensemble], weights: ArrayLike) -> Ensemble:
+        """Return one ensemble with the members of several that saw the same points, such as under different kernels.
+
+        Parameters
+        ----------
+        ensembles
+            At least one.
+        weights
+            What each of them weighs, in all, shape (len(ensembles),); they need not sum to 1.
+        """
+        shares = as_vector(weights, length=len(ensembles), name="weights")
+        made = copy(ensembles[0])
+        for name in ("settings", "_theta", "_prior", "_half", "_constant", "_weights"):
+            setattr(made, name, np.concatenate([getattr(each, name) for each in ensembles]))
+        made.weights = np.concatenate([share * each.weights for share, each in zip(shares, ensembles, strict=True)])
+        made.weights /= made.weights.sum()
+        made._kinds = []
+        for each in ensembles:
+            start = made._kinds[-1][0].stop if made._kinds else 0
+            made._kinds += [(slice(start + kind.start, start + kind.stop), kernel) for kind, kernel in each._kinds]
+        return made
 
     def __len__(self) -> int:
-        return len(self._members)
+        return len(self.settings)
 
     @property
     def dimension(self) -> int:
@@ -95,62 +133,82 @@ class Ensemble:
         """
         if not len(points):
             return self
-        other = object.__new__(Ensemble)
-        other.settings = self.settings
+        other = copy(self)
         other.x = np.vstack([self.x, points])
-        other._members = []
-        for member in self._members:
-            cross = member.kernel(self.x, points)
-            low = member.half @ cross  # L^-1 k
-            rest = member.kernel(points) - low.T @ low
-            half_rest = _inverse_factor(rest, np.zeros(len(points)), member.kernel.variance)
-            n, p = len(self.x), len(points)
-            half = np.zeros((n + p, n + p))
-            half[:n, :n], half[n:, n:] = member.half, half_rest
-            half[n:, :n] = -half_rest @ low.T @ member.half
-            weights = np.concatenate([member.weights, np.zeros(p)])  # what is seen at its own mean moves no mean
-            other._members.append(_Member(member.kernel, member.constant, half, weights))
+        n, p = len(self.x), len(points)
+        other._half = np.zeros((len(self), n + p, n + p))
+        other._weights = np.hstack([self._weights, np.zeros((len(self), p))])  # what is seen at its mean moves no mean
+        low = self._half @ self._kernel(self.x, points)  # L^-1 k
+        rests = self._kernel(points, points) - low.transpose(0, 2, 1) @ low
+        for i, rest in enumerate(rests):
+            half_rest = _inverse_factor(rest, np.zeros(p), self._prior[i])
+            other._half[i, :n, :n], other._half[i, n:, n:] = self._half[i], half_rest
+            other._half[i, n:, :n] = -half_rest @ low[i].T @ self._half[i]
         return other
 
     def predict(self, Z: ArrayLike) -> EnsemblePrediction:
         """Return means and deviations at the rows of Z, shape (m, D)."""
         points = as_points(Z, dimension=self.dimension, name="Z")
-        mean, deviation = np.empty((2, len(self), len(points)))
-        for i, member in enumerate(self._members):
-            cross = member.kernel(points, self.x)
-            mean[i] = member.constant + cross @ member.weights
-            deviation[i] = _deviation(member, cross @ member.half.T)
-        return EnsemblePrediction(mean, deviation)
+        cross = self._kernel(points, self.x)
+        low = cross @ self._half.transpose(0, 2, 1)
+        return EnsemblePrediction(self._mean(cross), self._deviation(low), self.weights)
 
     def predict_with_gradients(self, Z: ArrayLike) -> EnsemblePrediction:
         """Return means, deviations and their gradients at the rows of Z, shape (m, D)."""
         points = as_points(Z, dimension=self.dimension, name="Z")
-        mean, deviation = np.empty((2, len(self), len(points)))
-        slopes = np.empty((2, len(self), *points.shape))
-        for i, member in enumerate(self._members):
-            cross, pull = member.kernel.x_vjp(points, self.x)
-            low = cross @ member.half.T
-            mean[i] = member.constant + cross @ member.weights
-            deviation[i] = _deviation(member, low)
-            slopes[0, i] = pull(np.broadcast_to(member.weights, cross.shape))
-            slopes[1, i] = pull(-(low @ member.half) / deviation[i][:, None])
-        return EnsemblePrediction(mean, deviation, slopes[0], slopes[1])
+        cross = self._distances(points, self.x)
+        slope = np.empty_like(cross)
+        for members, kernel in self._kinds:
+            cross[members], slope[members] = kernel.profile_and_slope(cross[members])
+        cross *= self._prior[:, None, None]
+        low = cross @ self._half.transpose(0, 2, 1)
+        deviation = self._deviation(low)
+        # dK/dz_i = s^2 (kappa'(h)/h) (z_i - x_i) / theta_i^2, summed over observations by matrix products
+        in_mean = slope * self._weights[:, None, :]
+        in_deviation = slope * (low @ self._half) / -deviation[:, :, None]
+        terms = np.concatenate([in_mean, in_deviation], axis=1)
+        if any(kernel.has_kink for _, kernel in self._kinds):  # slopes without bound need differences of points
+            sums = np.einsum("smn,mnd->smd", terms, np.tile(points, (2, 1))[:, None, :] - self.x[None])
+        else:
+            sums = terms.sum(axis=2)[:, :, None] * np.tile(points, (2, 1)) - terms @ self.x
+        sums *= (self._prior[:, None] / self._theta**2)[:, None, :]
+        halves = sums[:, : len(points)], sums[:, len(points) :]
+        return EnsemblePrediction(self._mean(cross), deviation, self.weights, *halves)
 
     def covariances(self, Z: ArrayLike) -> tuple[Array, Array]:
         """Return joint means (M, m) and covariance matrices (M, m, m) of f at the rows of Z."""
         points = as_points(Z, dimension=self.dimension, name="Z")
-        mean, joint = np.empty((len(self), len(points))), np.empty((len(self), len(points), len(points)))
-        for i, member in enumerate(self._members):
-            cross = member.kernel(points, self.x)
-            low = cross @ member.half.T
-            mean[i] = member.constant + cross @ member.weights
-            joint[i] = member.kernel(points) - low @ low.T
-        return mean, joint
+        cross = self._kernel(points, self.x)
+        low = cross @ self._half.transpose(0, 2, 1)
+        return self._mean(cross), self._kernel(points, points) - low @ low.transpose(0, 2, 1)
+
+    def _distances(self, left: Array, right: Array) -> Array:
+        """Scaled distances under every setting, shape (M, a, b)."""
+        from scipy.spatial.distance import cdist
+
+        # Differences are formed before squaring: |x|^2 + |z|^2 - 2 x.z would lose points that lie close together.
+        return np.array([cdist(left / theta, right / theta) for theta in self._theta])
+
+    def _kernel(self, left: Array, right: Array) -> Array:
+        matrices = self._distances(left, right)
+        for members, kernel in self._kinds:
+            matrices[members] = kernel.profile(matrices[members])
+        matrices *= self._prior[:, None, None]
+        return matrices
+
+    def _mean(self, cross: Array) -> Array:
+        return np.asarray(self._constant[:, None] + (cross @ self._weights[:, :, None])[:, :, 0])
+
+    def _deviation(self, low: Array) -> Array:
+        variance = self._prior[:, None] - np.einsum("smn,smn->sm", low, low)
+        return np.asarray(np.sqrt(np.maximum(variance, _LEAST_VARIANCE * self._prior[:, None])))
 
 
-def _deviation(member: _Member, low: Array) -> Array:
-    prior = member.kernel.variance
-    return np.asarray(np.sqrt(np.maximum(prior - np.einsum("ij,ij->i", low, low), _LEAST_VARIANCE * prior)))
+def _stationary(kernel: Kernel) -> Stationary:
+    inner = kernel.kernel if isinstance(kernel, Tied) else kernel
+    if not isinstance(inner, Stationary) or inner.shape_names:
+        raise InvalidInput(f"kernel: expected one of a scaled distance alone, such as Matern(2.5, 0.3), got {kernel!r}")
+    return inner
 
 
 def _inverse_factor(matrix: Array, variances: Array, scale: float) -> Array:

@@ -152,7 +152,7 @@ class AutoSearch(Search):
 
 
 def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array | None]:
-    """Return log of the mean over settings of E max(f - target, 0), shape (m,), and its gradient, (m, F) or None.
+    """Return log of the weighted mean over settings of E max(f - target, 0), (m,), and its gradient, (m, F) or None.
 
     Parameters
     ----------
@@ -163,11 +163,12 @@ def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array
     """
     z = (at.mean - target[:, None]) / at.deviation
     log_h, share, density = (part.reshape(z.shape) for part in improvement(z.ravel()))
-    each = np.log(at.deviation) + log_h
+    with np.errstate(divide="ignore"):  # a weight may vanish
+        each = np.log(at.weights)[:, None] + np.log(at.deviation) + log_h
     top = each.max(axis=0)
     relative = np.exp(each - top)
     total = relative.sum(axis=0)
-    value = top + np.log(total / len(each))
+    value = top + np.log(total)
     if at.mean_gradient is None or at.deviation_gradient is None:
         return value, None
     # d EI = Phi(z) dm + phi(z) ds for each setting; divided by the sum of EI they are slopes of its logarithm.
