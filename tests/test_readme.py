@@ -11,12 +11,13 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 
 
-def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    exec(compile(code, "README.md", "exec"), {})
-    out = capsys.readouterr().out
-    assert "Result of maximize, 20 trials" in out
-    assert "temperature" in out
+def test_the_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = [["Result of maximize, 20 trials", "temperature"], ["Result of maximize, 25 trials", "memory: met"]]
+    examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    for code, texts in zip(examples, wanted, strict=True):
+        exec(compile(code, "README.md", "exec"), {})
+        out = capsys.readouterr().out
+        assert all(text in out for text in texts)
 
 
 def test_the_table_is_the_measured_one() -> None:

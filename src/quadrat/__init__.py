@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
         FAILED,
         BestSeen,
         CertificateReport,
+        Measured,
         Optimizer,
         Recommendation,
         Trial,
@@ -69,7 +70,7 @@ _HOME = {
     "kernels": "GammaExponential Kernel Matern OnAxes PiecewisePolynomial RationalQuadratic SquaredExponential",
     "methods": "Auto ExpectedImprovement GPUCB Heuristic IGPUCB LP0 LPGPUCB ProbabilityOfImprovement RandomSearch"
     " SobolSearch paper_preset",
-    "optimizer": "BestSeen CertificateReport FAILED Optimizer Recommendation Trial TrialRecord",
+    "optimizer": "BestSeen CertificateReport FAILED Measured Optimizer Recommendation Trial TrialRecord",
     "space": "Categorical Fixed Float Int Space",
     "tune": "Result maximize minimize",
 }
@@ -99,6 +100,7 @@ __all__ = [
     "InvalidInput",
     "Kernel",
     "Matern",
+    "Measured",
     "NotAvailable",
     "NumericalFailure",
     "Observations",

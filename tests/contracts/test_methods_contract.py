@@ -220,6 +220,24 @@ def test_results_that_were_not_asked_for(make: Make) -> None:
     check_recommendation(optimizer)
 
 
+def test_constraints_are_respected_or_refused(make: Make) -> None:
+    """A method that says so handles them; any other refuses them, and the trial can still be told without."""
+    optimizer = start(make, PLANE)
+    if "constraints" not in optimizer.method.facts.handles:
+        trial = optimizer.ask()
+        with pytest.raises(InvalidInput, match=r"expected a method that handles them, got .* use Auto"):
+            optimizer.tell(trial, 1.0, constraints={"c": -1.0})
+        optimizer.tell(trial, 1.0)
+        assert optimizer.trials[0].feasible is None
+        return
+    for _ in range(10):
+        trial = optimizer.ask()
+        optimizer.tell(trial, trial.params["x"], constraints={"c": trial.params["x"] - 0.4})
+    check_recommendation(optimizer)
+    assert optimizer.recommend().params["x"] <= 0.4 + 1e-3
+    assert optimizer.recommend().best_seen.feasible is True
+
+
 def test_one_trial(make: Make) -> None:
     result = minimize(value_of, PLANE, n_trials=1, method=make(1))
     assert result.best_seen.params == result.trials[0].params

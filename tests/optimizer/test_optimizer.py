@@ -361,4 +361,5 @@ def test_explain_has_the_search_and_the_log(scripted: Make) -> None:
         "values": (1.0,),
         "sem": None,
         "failure": None,
+        "constraints": {},
     }

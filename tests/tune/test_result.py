@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from quadrat.errors import NotAvailable
-from quadrat.optimizer import FAILED
+from quadrat.optimizer import FAILED, Measured
 from quadrat.space import Float, Int, Space
 from quadrat.tune import maximize, minimize
 
@@ -30,6 +30,15 @@ def test_a_readable_repr() -> None:
     ]
 
 
+def test_constraints_have_a_line_of_their_own() -> None:
+    outcomes = iter([Measured(1.0, {"b": -1.0, "a": 0.0}), FAILED, Measured(2.0, {"a": -1.0, "b": 0.5})])
+    result = maximize(lambda _: next(outcomes), SPACE, n_trials=3)
+    chance = result.estimated_feasibility
+    assert chance is not None
+    (line,) = [line for line in repr(result).splitlines() if line.startswith("  constraints ")]
+    assert line.endswith(f"a, b: met by params with a chance of {100 * chance:.3g} %  (fitted), and in 1 of 2 trials")
+
+
 def test_to_frame_without_pandas_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(NotAvailable, match="pip install pandas"):
@@ -47,3 +56,7 @@ def test_to_frame_has_one_row_a_trial(monkeypatch: pytest.MonkeyPatch) -> None:
         (1, "failed", None, 0),
     ]
     assert {"params_x", "params_n", "sem", "failure", "why"} <= set(rows[0])
+    assert "feasible" not in rows[0]
+    outcomes = iter([Measured(1.0, {"b": -1.0, "a": 0.5}), FAILED])
+    rows = maximize(lambda _: next(outcomes), SPACE, n_trials=2).to_frame()
+    assert [(row.get("feasible"), row.get("constraints_a")) for row in rows] == [(False, 0.5), (None, None)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import multiprocessing
 import operator
@@ -10,6 +11,7 @@ import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ import pytest
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
 from quadrat.methods.lp_gp_ucb import LP0
-from quadrat.optimizer import FAILED, Optimizer, TrialRecord
+from quadrat.optimizer import FAILED, Measured, Optimizer, TrialRecord
 from quadrat.space import Float, Int, Space
 from quadrat.tune import Result, maximize, minimize
 
@@ -66,6 +68,42 @@ def test_the_same_seed_gives_the_same_run() -> None:
 @pytest.mark.parametrize("outcome", [[1.0, 2.0, 3.0], (2.0, 0.5), np.float32(2.0), np.array([2.0, 2.0])])
 def test_objectives_may_return_any_outcome(outcome: object) -> None:
     assert maximize(lambda _: outcome, SPACE, n_trials=2, method="RandomSearch").value == 2.0
+
+
+# --- constraints
+
+
+def test_an_objective_may_return_constraints() -> None:
+    """The most is at x = 1, where the constraint x <= 0.3 does not hold."""
+    result = maximize(lambda p: Measured(p["x"], {"limit": p["x"] - 0.3}), LINE, n_trials=12)
+    assert 0.29 < result.params["x"] <= 0.3
+    assert result.best_seen.feasible is True
+    assert result.estimated_feasibility is not None
+    assert result.estimated_feasibility >= 0.5
+    assert result.trials[0].constraints == {"limit": 0.5 - 0.3}
+
+
+def test_where_the_constraints_hold_nowhere_the_run_ends_as_planned_and_says_so() -> None:
+    result = maximize(lambda p: Measured(p["x"], {"limit": 1.0 + p["x"]}), LINE, n_trials=9, stop_at_gain=1e3)
+    assert result.message == "all 9 trials done", "without a point that counts nothing is known of the gain"
+    assert result.estimated_gain is None
+    assert result.best_seen.feasible is False
+    assert result.best_seen.params == result.params
+    assert result.why.startswith(f"In no trial did all constraints hold (trial {result.best_seen.number} violated")
+    assert result.params["x"] == min(record.params["x"] for record in result.trials)
+
+
+def test_constraints_that_a_method_would_ignore_end_the_run_at_once() -> None:
+    with pytest.raises(InvalidInput, match=r"objective: trial 0: constraints: expected a method .* got RandomSearch"):
+        maximize(lambda p: Measured(p["x"], {"limit": p["x"]}), LINE, n_trials=3, method="RandomSearch")
+
+
+def test_a_trial_without_its_constraints_fails() -> None:
+    outcomes = iter([Measured(1.0, {"limit": -1.0}), 2.0, FAILED, Measured(3.0, {"limit": 1.0})])
+    result = maximize(lambda _: next(outcomes), LINE, n_trials=4)
+    assert [record.state for record in result.trials] == ["complete", "failed", "failed", "complete"]
+    assert "expected values of 'limit'" in str(result.trials[1].failure)
+    assert result.best_seen.number == 0
 
 
 # --- failures
@@ -267,6 +305,22 @@ def test_processes_work() -> None:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         result = maximize(operator.itemgetter("x"), SPACE, n_trials=3, method="RandomSearch", executor=pool)
     assert [record.state for record in result.trials] == ["complete"] * 3
+
+
+def test_constraints_come_back_from_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "objective_with_constraints.py").write_text(
+        "from quadrat import Measured\n\n\ndef objective(params):\n"
+        "    return Measured([params['x'], params['x'] + 2.0], {'n': params['n'] - 2, 'x': -params['x']})\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))  # a spawned process is told of it
+    objective = importlib.import_module("objective_with_constraints").objective
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        result = maximize(objective, SPACE, n_trials=8, executor=pool)
+    for record in result.trials:
+        x, n = record.params["x"], record.params["n"]
+        assert record.values == (x, x + 2.0)
+        assert record.constraints == {"n": n - 2, "x": -x}
+        assert record.feasible is (n <= 2 and x >= 0)
 
 
 class Mortal(Executor):

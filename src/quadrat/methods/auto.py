@@ -23,6 +23,7 @@ from quadrat.methods.acquisition import improvement, mean_excess, points_around,
 from quadrat.methods.ascent import ascend
 from quadrat.methods.auto_model import LearnedModel
 from quadrat.methods.base import CREDIBLE, Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.methods.constraints import Chances, Constraints
 from quadrat.methods.domain import Domain
 from quadrat.methods.feasibility import Feasibility
 from quadrat.methods.sobol_search import SobolSearch
@@ -50,7 +51,8 @@ class Auto(Method):
     The first point is the centre of the space, which people place where they expect something good; then come points
     of a Sobol sequence, and from `n_initial` on the model decides. Noise, scale and length-scales are learned. Integers
     and choices are seen by the model as the settings they are. Where trials failed, the improvement is weighted by the
-    chance to succeed [G14], more strongly with every failure.
+    chance to succeed [G14], more strongly with every failure. Where constraints are told, it is weighted by the chance
+    that they hold, and what is recommended is believed to meet them: see `quadrat.methods.constraints`.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ class Auto(Method):
         title="Auto: expected improvement averaged over learned hyper-parameters",
         paper="Jones et al. 1998; averaged: Snoek et al. 2012; in logarithms: Ament et al. 2023",
         assumes="f is a draw of a Gaussian process whose hyper-parameters are learned",
-        handles=("pending points", "replicates", "standard errors", "integers and choices", "failures"),
+        handles=("pending points", "replicates", "standard errors", "integers and choices", "failures", "constraints"),
     )
 
     n_initial: int = 5
@@ -83,12 +85,14 @@ class AutoSearch(Search):
     def __init__(self, method: Auto, domain: Domain, seed: int) -> None:
         self.method, self.domain, self.seed = method, domain, seed
         self.model = LearnedModel(domain, seed, max(method.n_initial, 2))
+        self.constraints = Constraints(domain, seed, self.model.first)
         self.feasibility = Feasibility(len(domain.groups))
         self._failed: set[bytes] = set()
         self._design = SobolSearch().start(domain.dimension, seed)
 
     def tell(self, told: Told) -> None:
         self.model.tell(told)
+        self.constraints.tell(told)
         self.feasibility.add(self.domain.features(told.x[None, :])[0], True)
 
     def fail(self, number: int, x: Array) -> None:  # noqa: ARG002  # when it failed does not matter
@@ -102,38 +106,54 @@ class AutoSearch(Search):
             return Proposal(self._design.ask(number, pending).x, f"initial design, point {number + 1}")
         _, ensemble = self.model.current()
         x = self.model.x[group_rows(self.model.x)[0]]
-        means = ensemble.predict(self.domain.features(x)).mean
-        best = x[np.argsort(-means.mean(axis=0), kind="stable")[:BEST]]
-        target = means.max(axis=1)  # each setting's own best mean: free of the luck of one draw
+        features, chances = self.domain.features(x), self.constraints.current()
+        means = ensemble.predict(features).mean
+        best = x[chances.order(means.mean(axis=0), features)[:BEST]]
+        # Each setting's own best mean: free of the luck of one draw. Minus infinity where no point counts.
+        target = means[:, chances.held(features)].max(axis=1, initial=-np.inf)
         # What failed is the feasibility's business; what runs is expected at its mean, and is to be improved upon.
         running = [point for point in pending if point.tobytes() not in self._failed]
         believed = self.domain.features(np.array(running).reshape(-1, self.domain.dimension))
         if running:
-            target = np.maximum(target, ensemble.predict(believed).mean.max(axis=1))
-        score = _Score(ensemble.believing(believed), target, self.domain, self.feasibility)
+            expected = ensemble.predict(believed).mean[:, chances.held(believed)]
+            target = np.maximum(target, expected.max(axis=1, initial=-np.inf))
+        score = _Score(ensemble.believing(believed), target, self.domain, self.feasibility, chances.believing(believed))
         point, value = score.maximise(best, generator(self.seed, number, _CANDIDATES))
-        return Proposal(point, f"largest log expected improvement ({value:.3g})")
+        what = "expected improvement" if score.improves else "chance that the constraints hold"
+        return Proposal(point, f"largest log {what} ({value:.3g})")
 
     def recommend(self) -> Guess:
-        """Return the evaluated point of highest averaged mean, with a 90 % credible interval."""
+        """Return the evaluated point of highest averaged mean, with a 90 % credible interval.
+
+        Of those where the constraints are believed to hold, and were not told otherwise if there are such; where there
+        is none, the one with the best chance.
+        """
         _, ensemble = self.model.current()
         shift, scale = self.model.units()
-        mean, deviation = ensemble.predict(self.domain.features(self.model.x)).mixture()
-        best = int(np.argmax(mean))
+        features, chances = self.domain.features(self.model.x), self.constraints.current()
+        mean, deviation = ensemble.predict(features).mixture()
+        best = int(chances.order(mean, features, self.constraints.violated(self.model.x))[0])
 
         def back(value: float) -> float:
             return shift + scale * value
 
         low, high = (back(float(mean[best] + side * CREDIBLE * deviation[best])) for side in (-1, 1))
         x = self.model.x[best]
-        gain = scale * self._gain(x, generator(self.seed, self.model.trials, _GAIN))
-        return Guess(x, back(float(mean[best])), (low, high), gain=gain)
+        # Where not even x is believed to meet the constraints, a gain in f means nothing.
+        held = bool(chances.held(features[[best]])[0])
+        gain = scale * self._gain(x, generator(self.seed, self.model.trials, _GAIN)) if held else None
+        feasibility = chances.feasibility(features[best])
+        return Guess(x, back(float(mean[best])), (low, high), gain=gain, feasibility=feasibility)
 
     def _gain(self, x: Array, rng: np.random.Generator) -> float:
-        """Estimate E max f - E f(x) by drawing f jointly, under each setting, at points all over and near x."""
+        """Estimate E max f - E f(x) by drawing f jointly, under each setting, at points all over and near x.
+
+        At points where the constraints are believed to hold.
+        """
         _, ensemble = self.model.current()
         others = self.domain.rounded(points_around(x, _POINTS - 1, rng))
-        points = np.vstack([x[None, :], others[self.domain.allowed(others)]])
+        counts = self.domain.allowed(others) & self.constraints.current().held(self.domain.features(others))
+        points = np.vstack([x[None, :], others[counts]])
         means, joints = ensemble.covariances(self.domain.features(points))
         pairs = zip(means, joints, strict=True)
         return float(np.mean([mean_excess(mean, joint, _DRAWS_OF_F, rng) for mean, joint in pairs]))
@@ -148,6 +168,7 @@ class AutoSearch(Search):
             "settings": [dict(zip(objective.names, np.exp(row).tolist(), strict=True)) for row in ensemble.settings],
             "shift": shift,
             "scale": scale,
+            "constraints": self.constraints.explain(),
         }
 
 
@@ -180,17 +201,28 @@ def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array
 
 @dataclass(frozen=True)
 class _Score:
-    """What is maximised over the domain: the log of averaged improvement times the chance to succeed."""
+    """What is maximised: the log of averaged improvement times the chances to succeed and to meet the constraints.
+
+    Where there is nothing to improve upon, the target is minus infinity and the chances alone count.
+    """
 
     ensemble: Ensemble
     target: Array
     domain: Domain
     feasibility: Feasibility
+    chances: Chances
+
+    @property
+    def improves(self) -> bool:
+        """Whether there is anything to improve upon."""
+        return bool(np.isfinite(self.target).all())
 
     def at(self, points: Array) -> Array:
         """Scores of rounded points (m, D), shape (m,); minus infinity where they may not be evaluated."""
         features = self.domain.features(points)
-        value, _ = log_improvement(self.ensemble.predict(features), self.target)
+        value = self.chances.log_chance(features)
+        if self.improves:
+            value = value + log_improvement(self.ensemble.predict(features), self.target)[0]
         if self.feasibility.any_failed:
             value = value + self.feasibility.caution * self.feasibility.log_chance(features)[0]
         return value if self.domain.feasible is None else np.where(self.domain.allowed(points), value, -np.inf)
@@ -198,8 +230,11 @@ class _Score:
     def slope(self, points: Array) -> tuple[Array, Array]:
         """Scores of points and their gradients along the smooth axes, as if these were not rounded."""
         features = self.domain.features(points)
-        value, gradient = log_improvement(self.ensemble.predict_with_gradients(features), self.target)
-        assert gradient is not None
+        value, gradient = self.chances.slope(features)
+        if self.improves:
+            gained, more = log_improvement(self.ensemble.predict_with_gradients(features), self.target)
+            assert more is not None
+            value, gradient = value + gained, gradient + more
         if self.feasibility.any_failed:
             chance, more = self.feasibility.log_chance(features)
             caution = self.feasibility.caution

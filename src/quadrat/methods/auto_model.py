@@ -39,10 +39,13 @@ def is_due(trials: int, first: int) -> bool:
 
 
 class LearnedModel:
-    """Told trials go in, an ensemble of posteriors comes out, in standardised units and over features of the domain."""
+    """Told trials go in, an ensemble of posteriors comes out, in standardised units and over features of the domain.
 
-    def __init__(self, domain: Domain, seed: int, first: int) -> None:
-        self.domain, self.seed, self.first = domain, seed, first
+    `settings` is how many there are in it; one is the most likely alone.
+    """
+
+    def __init__(self, domain: Domain, seed: int, first: int, settings: int = SETTINGS) -> None:
+        self.domain, self.seed, self.first, self.settings = domain, seed, first, settings
         self.trials = 0
         self._x: list[Array] = []
         self._y: list[float] = []
@@ -120,5 +123,5 @@ class LearnedModel:
         """Return log hyper-parameters, (M, p): the most likely ones, searched from the previous ones too, and draws."""
         starts = [] if previous is None else [previous]
         mode = fit_map(self._form(), self._data(), starts=starts, standardise=False).parameters
-        draws = generator(self.seed, self.trials, _DRAWS).standard_normal((SETTINGS - 1, len(mode)))
+        draws = generator(self.seed, self.trials, _DRAWS).standard_normal((self.settings - 1, len(mode)))
         return np.vstack([mode, mode + SPREAD * draws])

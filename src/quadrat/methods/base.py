@@ -36,12 +36,16 @@ class Told:
         Everything measured there, shape (r,), r >= 1, larger is better.
     variance
         Noise variance of the mean of `values` where the teller knew a standard error; None otherwise.
+    constraints
+        One value for each constraint, which holds where its value is <= 0; always in the same order. Empty where none
+        were told: once a trial has some, all later ones do.
     """
 
     number: int
     x: Array
     values: Array
     variance: float | None = None
+    constraints: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class Guess:
 
     `certified` tells whether `interval` holds with probability 1 - delta or is a 90 % credible interval; `interval` is
     None for searches without a model. `gain` estimates max f - f(x) (None where there is no estimate; never certified).
+    `feasibility` estimates the chance that all constraints hold at x; None where there are none.
     """
 
     x: Array
@@ -65,6 +70,7 @@ class Guess:
     interval: tuple[float, float] | None = None
     certified: bool = False
     gain: float | None = None
+    feasibility: float | None = None
 
 
 class Search(ABC):
@@ -104,7 +110,7 @@ class Search(ABC):
 
 @dataclass(frozen=True)
 class MethodFacts:
-    """What `quadrat methods` says of a method."""
+    """What `quadrat methods` says of a method. One that does not say "constraints" in `handles` is never told any."""
 
     title: str
     paper: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from quadrat.optimizer.measured import Measured
 from quadrat.optimizer.method_choice import DEFAULT_METHOD
 from quadrat.optimizer.optimizer import Optimizer
 from quadrat.optimizer.outcome import FAILED, Outcome
@@ -13,6 +14,7 @@ __all__ = [
     "FAILED",
     "BestSeen",
     "CertificateReport",
+    "Measured",
     "Optimizer",
     "Outcome",
     "Recommendation",

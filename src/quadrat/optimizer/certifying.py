@@ -1,8 +1,9 @@
-"""When a run can be certified, and what each norm bound would certify."""
+"""When a run can be certified, what is certified then, and what each norm bound would certify."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,12 +11,13 @@ from quadrat.arrays import Array
 from quadrat.confidence import CertificateCurve, certificate_curve
 from quadrat.errors import NotAvailable
 from quadrat.kernels import Kernel
-from quadrat.methods.base import Method
+from quadrat.methods.base import Method, Search
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.history import History
+from quadrat.optimizer.recommendation import CertificateReport
 from quadrat.space import Space
 
-__all__ = ["curve_of", "why_not_certified"]
+__all__ = ["curve_of", "report_of", "why_not_certified"]
 
 
 def why_not_certified(space: Space, method: Method, history: History) -> str | None:
@@ -31,6 +33,29 @@ def why_not_certified(space: Space, method: Method, history: History) -> str | N
     if not history.count("complete"):
         return f"no trial is complete yet ({history.summary()})"
     return method.why_not_certified(continuous=True, standard_errors=False)
+
+
+def report_of(
+    space: Space,
+    method: Method,
+    history: History,
+    direction: Direction,
+    search: Search,
+    params_at: Callable[[Array], tuple[dict[str, Any], bool]],
+) -> CertificateReport:
+    """Return what the search certifies, in the user's direction; `params_at` begins with the parameters at (D,)."""
+    reason = why_not_certified(space, method, history) if method.facts.certifies else None
+    got = search.certificate() if reason is None else reason
+    if isinstance(got, str):
+        return CertificateReport(None, got)
+    if got.rejection is not None:
+        return CertificateReport(None, got.rejection, rejected=got.rejection)
+    return CertificateReport(
+        got.value,
+        params=params_at(got.point)[0],
+        certified_interval=direction.turn_interval(got.certified_interval),
+        best_possible=direction.turn(got.maximum),
+    )
 
 
 def curve_of(

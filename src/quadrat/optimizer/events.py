@@ -3,7 +3,7 @@
 Two kinds of events, in the order in which they happened:
 
     {"event": "ask", "number": 3, "by": "method", "params": {...}, "why": "...", "pending": [1], "failed": [0]}
-    {"event": "tell", "number": 1, "values": [0.5], "sem": None, "failure": None}
+    {"event": "tell", "number": 1, "values": [0.5], "sem": None, "failure": None, "constraints": {}}
 
 Everything in them is what JSON holds, and floats come back from JSON bit for bit.
 """
@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from quadrat.errors import InvalidInput
+from quadrat.optimizer.measured import check_names
 from quadrat.optimizer.outcome import Reading
 from quadrat.optimizer.trial import TrialRecord
 from quadrat.space import Space
@@ -45,12 +46,23 @@ def told(number: int, reading: Reading) -> Event:
         "values": list(reading.values),
         "sem": reading.sem,
         "failure": reading.failure,
+        "constraints": dict(reading.constraints),
     }
 
 
-def reading_of(event: Mapping[str, Any]) -> Reading:
-    """Return the outcome in the event of a tell."""
-    return Reading(tuple(event["values"]), event["sem"], event["failure"])
+def reading_of(event: Mapping[str, Any], names: tuple[str, ...]) -> Reading:
+    """Return the outcome in the event of a tell; `names` are the constraints of the run so far.
+
+    Raises
+    ------
+    InvalidInput
+        Other constraints than those.
+    """
+    constraints = event.get("constraints", {})  # states of runs from before there were constraints have none
+    if event["failure"] is None:
+        check_names(constraints, names)
+    in_order = {name: constraints[name] for name in sorted(constraints)}  # a file may have its own order of keys
+    return Reading(tuple(event["values"]), event["sem"], event["failure"], in_order)
 
 
 def check_header(state: Mapping[str, Any], space: Space, method: str) -> None:

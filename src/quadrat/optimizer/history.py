@@ -32,7 +32,8 @@ class History:
     def __init__(self, dimension: int, direction: Direction) -> None:
         self._dimension = dimension
         self._direction = direction
-        self._best: TrialRecord | None = None
+        self._best: TrialRecord | None = None  # of those whose constraints hold, where there are constraints
+        self._constraint_names: tuple[str, ...] = ()
         self._entries: list[Entry] = []
         # Dictionaries as ordered sets: numbers in the order in which the trials came into that state.
         self._in: dict[State, dict[int, None]] = {"pending": {}, "complete": {}, "failed": {}}
@@ -53,14 +54,35 @@ class History:
         """Return one record, with a copy of its parameters, so that nobody can change the history."""
         self._require_known(number)
         record = self[number].record
-        return replace(record, params=dict(record.params))
+        return replace(record, params=dict(record.params), constraints=dict(record.constraints))
 
     @property
     def best_seen(self) -> BestSeen | None:
-        """The complete trial with the best mean, the first of several; None when none is complete."""
-        if self._best is None or self._best.value is None:
+        """The complete trial with the best mean, the first of several; None when none is complete.
+
+        Where there are constraints, the best of those in which all hold; where they hold in none, the one that violates
+        them least.
+        """
+        best = self._least_violating() if self._best is None and self._constraint_names else self._best
+        if best is None or best.value is None:
             return None
-        return BestSeen(self._best.number, dict(self._best.params), self._best.value)
+        return BestSeen(best.number, dict(best.params), best.value, best.feasible)
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """The constraints of the run, sorted; empty as long as none were told."""
+        return self._constraint_names
+
+    def _least_violating(self) -> TrialRecord:
+        """Return the trial with the least sum of excesses, each in units of the largest told of its constraint.
+
+        So units in which constraints are told do not matter. Of equals, the one with the best mean, then the first.
+        """
+        told = [self[number].record for number in self.numbers("complete") if self[number].record.constraints]
+        excess = np.maximum([list(record.constraints.values()) for record in told], 0.0)
+        total = (excess / np.maximum(excess.max(axis=0), np.finfo(np.float64).tiny)).sum(axis=1)
+        value = [-self._direction.turn(record.value or 0.0) for record in told]
+        return told[int(np.lexsort((value, total))[0])]
 
     @property
     def standard_errors(self) -> bool:
@@ -97,11 +119,21 @@ class History:
         """Give a pending trial its outcome and return its record."""
         entry = self[number]
         state: State = "complete" if reading.failure is None else "failed"
-        record = replace(entry.record, state=state, values=reading.values, sem=reading.sem, failure=reading.failure)
+        record = replace(
+            entry.record,
+            state=state,
+            values=reading.values,
+            sem=reading.sem,
+            failure=reading.failure,
+            constraints=dict(reading.constraints),
+        )
         self._entries[number] = replace(entry, record=record)
         del self._in["pending"][number]
         self._in[state][number] = None
-        if self._is_better(record):
+        if record.constraints and not self._constraint_names:
+            self._constraint_names = tuple(record.constraints)
+            self._best = None  # whether the constraints hold in earlier trials is not known
+        if (record.feasible or not self._constraint_names) and self._is_better(record):
             self._best = record
         return record
 

@@ -16,14 +16,15 @@ from quadrat.arrays import Array
 from quadrat.confidence import CertificateCurve
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.methods.base import Method, Told
-from quadrat.optimizer.certifying import curve_of, why_not_certified
+from quadrat.optimizer.certifying import curve_of, report_of
 from quadrat.optimizer.collisions import free_point
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.domain_of import domain_of
 from quadrat.optimizer.events import VERSION, Event, asked, check_header, reading_of, told
 from quadrat.optimizer.history import History
+from quadrat.optimizer.measured import Measured, read_measured
 from quadrat.optimizer.method_choice import resolve
-from quadrat.optimizer.outcome import Outcome, Reading, read_outcome
+from quadrat.optimizer.outcome import Outcome, Reading
 from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recommendation, why_recommended
 from quadrat.optimizer.trial import Trial, TrialRecord
 from quadrat.randomness import generator
@@ -110,7 +111,7 @@ class Optimizer:
 
     @property
     def best_seen(self) -> BestSeen | None:
-        """The luckiest observation; None until a trial is complete."""
+        """The luckiest observation, of those whose constraints held where there are any; None until one is complete."""
         return self._history.best_seen
 
     # --- ask and tell
@@ -133,7 +134,14 @@ class Optimizer:
             raise InvalidInput(f"params: expected ones that the space's constraint allows, got {dict(params)!r:.120}")
         return self._begin(params, "chosen by the user", "user", pending, failed)
 
-    def tell(self, trial: Trial | int, outcome: Outcome, *, reason: str | None = None) -> None:
+    def tell(
+        self,
+        trial: Trial | int,
+        outcome: Outcome | Measured,
+        *,
+        constraints: Mapping[str, float] | None = None,
+        reason: str | None = None,
+    ) -> None:
         """Take in the outcome of a pending trial.
 
         Parameters
@@ -143,23 +151,38 @@ class Optimizer:
         outcome
             A number; a list or vector of replicates, each measured independently; a tuple (mean, standard error of that
             mean); or `FAILED`. Mind the brackets: [a, b] is two replicates, (a, b) a mean and its standard error. NaN
-            and infinities count as failures. The point of a failed trial is not asked again.
+            and infinities count as failures. The point of a failed trial is not asked again. Or `Measured`, which is
+            one of these together with constraints.
+        constraints
+            A number for each constraint, by name: it holds where its number is <= 0, so that "at most 8" is told as
+            used - 8. NaN and infinities count as failures. The first trial told with constraints sets their names: all
+            later ones have the same, unless they failed. Auto handles constraints; a method that does not is refused.
         reason
             Why it failed, for the record.
 
         Raises
         ------
         InvalidInput
-            A trial that was told before, that nobody asked, or that is another optimizer's; an outcome that is none.
+            A trial that was told before, that nobody asked, or that is another optimizer's; an outcome that is none;
+            constraints that are none, or not those of this run.
         """
         number = self._number(trial)
         self._history.require_pending(number)
-        self._finish(number, read_outcome(outcome, reason=reason))
+        self._finish(number, self._read(outcome, constraints, reason))
 
-    def add(self, params: Mapping[str, Any], outcome: Outcome) -> TrialRecord:
-        """Take in an outcome that was not asked for, such as an earlier result; it becomes a trial of its own."""
+    def add(
+        self,
+        params: Mapping[str, Any],
+        outcome: Outcome | Measured,
+        *,
+        constraints: Mapping[str, float] | None = None,
+    ) -> TrialRecord:
+        """Take in an outcome that was not asked for, such as an earlier result; it becomes a trial of its own.
+
+        Results without constraints can be added before the first with some; whether these hold there is then not known.
+        """
         self._space.to_unit(params)
-        reading = read_outcome(outcome)  # all is checked before anything changes
+        reading = self._read(outcome, constraints)  # all is checked before anything changes
         pending, failed = self._history.numbers("pending"), self._history.numbers("failed")
         number = self._begin(params, "told by the user", "user", pending, failed).number
         return self._finish(number, reading)
@@ -168,6 +191,8 @@ class Optimizer:
 
     def recommend(self) -> Recommendation:
         """Return the point to use according to everything told, with the best seen beside it.
+
+        Where there are constraints, a point that is believed to meet them; where there is none, the likeliest one.
 
         Raises
         ------
@@ -192,8 +217,14 @@ class Optimizer:
             estimated_gain=guess.gain,
             best_seen=best,
             why=why_recommended(
-                params, best, best_word=self._direction.best, certified=guess.certified, evaluated=evaluated
+                params,
+                best,
+                best_word=self._direction.best,
+                certified=guess.certified,
+                evaluated=evaluated,
+                feasibility=guess.feasibility,
             ),
+            estimated_feasibility=guess.feasibility,
         )
 
     def certificate(self) -> CertificateReport:
@@ -203,7 +234,8 @@ class Optimizer:
         conditions, and only from plain values: a standard error is an estimate, which nothing certified rests on.
         """
         if self._report is None:
-            self._report = self._certify()
+            run = self._space, self._method, self._history, self._direction
+            self._report = report_of(*run, self._search, self._params_at)
         return self._report
 
     def certificate_curve(self, norm_bounds: Sequence[float] | Array) -> CertificateCurve:
@@ -277,7 +309,7 @@ class Optimizer:
     def _replay(self, event: Mapping[str, Any]) -> None:
         if event["event"] == "tell":
             self._history.require_pending(event["number"])
-            self._finish(event["number"], reading_of(event))
+            self._finish(event["number"], reading_of(event, self._history.constraint_names))
             return
         pending, failed = list(event["pending"]), list(event["failed"])
         if event["by"] == "method":
@@ -323,11 +355,16 @@ class Optimizer:
         self._report = None
         return Trial(record.number, dict(record.params), why, _mark=self._mark_of(x))
 
+    def _read(self, outcome: object, constraints: object, reason: str | None = None) -> Reading:
+        names = self._history.constraint_names
+        return read_measured(outcome, constraints, names=names, method=self._method, reason=reason)
+
     def _finish(self, number: int, reading: Reading) -> TrialRecord:
         if reading.failure is None:
             values = np.array([self._direction.turn(value) for value in reading.values])
             variance = None if reading.sem is None else reading.sem**2
-            self._search.tell(Told(number, self._history[number].x, values, variance))
+            constraints = tuple(reading.constraints.values())  # in the order of their names
+            self._search.tell(Told(number, self._history[number].x, values, variance, constraints))
         else:
             _logger.warning("trial %d failed: %s", number, reading.failure)
             self._search.fail(number, self._history[number].x)
@@ -354,30 +391,12 @@ class Optimizer:
 
     def _params_at(self, x: Array) -> tuple[dict[str, Any], bool]:
         """Return the parameters at a point of the cube, and whether a trial was there."""
-        for point in (
-            x,
-            self._space.round(x),
-        ):  # as it is first: a user's own float may have more digits than rounding keeps
+        # As it is first: a user's own float may have more digits than rounding keeps.
+        for point in (x, self._space.round(x)):
             number = self._history.first_at(point)
             if number is not None:
                 return dict(self._history[number].record.params), True
         return self._space.from_unit(x), False
-
-    # --- certificates
-
-    def _certify(self) -> CertificateReport:
-        reason = why_not_certified(self._space, self._method, self._history) if self._method.facts.certifies else None
-        got = self._search.certificate() if reason is None else reason
-        if isinstance(got, str):
-            return CertificateReport(None, got)
-        if got.rejection is not None:
-            return CertificateReport(None, got.rejection, rejected=got.rejection)
-        return CertificateReport(
-            got.value,
-            params=self._params_at(got.point)[0],
-            certified_interval=self._direction.turn_interval(got.certified_interval),
-            best_possible=self._direction.turn(got.maximum),
-        )
 
     def __repr__(self) -> str:
         return f"<Optimizer: {self.direction} with {type(self._method).__name__}, {self._history.summary()}>"

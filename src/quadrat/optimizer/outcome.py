@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
 
@@ -13,9 +13,9 @@ import numpy as np
 from quadrat.arrays import Array, as_number
 from quadrat.errors import InvalidInput
 
-__all__ = ["FAILED", "Failed", "Outcome", "Reading", "read_outcome"]
+__all__ = ["FAILED", "Failed", "Outcome", "Reading", "read_number", "read_outcome"]
 
-_EXPECTED = "a number, a list of replicates, a tuple (mean, standard error) or FAILED"
+_EXPECTED = "a number, a list of replicates, a tuple (mean, standard error), FAILED or Measured"
 _SMALLEST, _LARGEST = 1e-150, 1e150  # standard errors whose squares are still ordinary numbers
 
 
@@ -48,11 +48,14 @@ class Reading:
         The standard error that came with a mean; None otherwise.
     failure
         Why there is no value; None when there is.
+    constraints
+        What was told of constraints, by name, in the order of names; empty when nothing was, or when the trial failed.
     """
 
     values: tuple[float, ...] = ()
     sem: float | None = None
     failure: str | None = None
+    constraints: dict[str, float] = field(default_factory=dict)
 
 
 def read_outcome(outcome: object, *, name: str = "outcome", reason: str | None = None) -> Reading:
@@ -78,11 +81,11 @@ def read_outcome(outcome: object, *, name: str = "outcome", reason: str | None =
     Examples
     --------
     >>> read_outcome([1, 2])
-    Reading(values=(1.0, 2.0), sem=None, failure=None)
+    Reading(values=(1.0, 2.0), sem=None, failure=None, constraints={})
     >>> read_outcome((1, 2))
-    Reading(values=(1.0,), sem=2.0, failure=None)
+    Reading(values=(1.0,), sem=2.0, failure=None, constraints={})
     >>> read_outcome(float("nan"))
-    Reading(values=(), sem=None, failure='told nan')
+    Reading(values=(), sem=None, failure='told nan', constraints={})
     """
     if isinstance(outcome, Failed):
         return Reading(failure=reason or "told FAILED")
@@ -93,7 +96,7 @@ def read_outcome(outcome: object, *, name: str = "outcome", reason: str | None =
                 f"{name}: expected a tuple (mean, standard error), got {len(outcome)} entries: {outcome!r:.80};"
                 " replicates go in a list"
             )
-        values, sem = (_number(outcome[0], f"{name}: mean"),), outcome[1]
+        values, sem = (read_number(outcome[0], f"{name}: mean"),), outcome[1]
         if math.isfinite(values[0]):  # where the mean is not finite, its standard error seldom is
             sem = as_number(sem, name=f"{name}: standard error", at_least=_SMALLEST, at_most=_LARGEST)
     else:
@@ -116,20 +119,20 @@ def _values(outcome: object, name: str) -> tuple[float, ...]:
             raise InvalidInput(f"{name}: expected {_EXPECTED}, got an array of shape {array.shape}; flatten it")
         entries = list(array.reshape(-1))  # keeps NumPy scalars, so that bool and complex are still seen
     else:
-        return (_number(outcome, name),)
+        return (read_number(outcome, name),)
     if not entries:
         raise InvalidInput(
             f"{name}: expected {_EXPECTED}, got nothing: {outcome!r}; tell FAILED where there is no value"
         )
     label = name if len(entries) == 1 else name + "[{}]"
-    return tuple(_number(entry, label.format(i)) for i, entry in enumerate(entries))
+    return tuple(read_number(entry, label.format(i)) for i, entry in enumerate(entries))
 
 
-def _number(value: object, name: str) -> float:
-    """Return a real number, NaN and infinities included."""
+def read_number(value: object, name: str, expected: str = _EXPECTED) -> float:
+    """Return a real number, NaN and infinities included; `expected` says in errors what else would do."""
     if not isinstance(value, bool | np.bool_ | str | bytes | complex | np.complexfloating):
         try:
             return float(value)  # type: ignore[arg-type]  # that it may not convert is what is being tested
         except (TypeError, ValueError, OverflowError):
             pass
-    raise InvalidInput(f"{name}: expected {_EXPECTED}, got {value!r:.80}")
+    raise InvalidInput(f"{name}: expected {expected}, got {value!r:.80}")

@@ -12,17 +12,23 @@ __all__ = ["BestSeen", "CertificateReport", "Recommendation", "why_recommended"]
 class BestSeen:
     """The luckiest observation: the trial with the best mean over its own replicates, noise included.
 
+    Where constraints were told, it is the best of the trials in which all of them held; where they held in none, the
+    one that violated them least.
+
     Attributes
     ----------
     number, params
         The trial.
     value
         That mean, in the user's units.
+    feasible
+        Whether its constraints held, as told; None in a run without constraints.
     """
 
     number: int
     params: dict[str, Any]
     value: float
+    feasible: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,9 @@ class Recommendation:
     best_seen
         The luckiest observation.
     why
-        One sentence: why the two differ, or that they are the same.
+        One sentence: why the two differ, or that they are the same; and where constraints held in no trial, that.
+    estimated_feasibility
+        An estimate of the chance, in [0, 1], that all constraints hold at `params`; None in a run without constraints.
     """
 
     params: dict[str, Any]
@@ -54,6 +62,7 @@ class Recommendation:
     estimated_gain: float | None
     best_seen: BestSeen
     why: str
+    estimated_feasibility: float | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +102,15 @@ class CertificateReport:
         return f"CertificateReport({', '.join(parts)})"
 
 
-def why_recommended(params: dict[str, Any], best: BestSeen, *, best_word: str, certified: bool, evaluated: bool) -> str:
+def why_recommended(
+    params: dict[str, Any],
+    best: BestSeen,
+    *,
+    best_word: str,
+    certified: bool,
+    evaluated: bool,
+    feasibility: float | None = None,
+) -> str:
     """Return one sentence on why the recommended `params` and the best seen differ, or that they do not.
 
     Parameters
@@ -104,12 +121,26 @@ def why_recommended(params: dict[str, Any], best: BestSeen, *, best_word: str, c
         "highest" or "lowest".
     certified, evaluated
         Whether the method certifies, and whether a trial was at `params`.
+    feasibility
+        The chance that constraints hold at `params`, by the model; None in a run without constraints.
     """
+    meets = "" if feasibility is None else f"a chance of {100 * feasibility:.3g} % to meet all constraints"
+    if best.feasible is False:
+        return (
+            f"In no trial did all constraints hold (trial {best.number} violated them least); the model gives the"
+            f" recommended point {meets}."
+        )
     if params == best.params:
-        return f"The recommended point is also the best seen, in trial {best.number}."
-    seen = f"Trial {best.number} gave the {best_word} result, {best.value:.6g}, noise included"
+        belief = f"; the model gives it {meets}" if meets else ""
+        return f"The recommended point is also the best seen, in trial {best.number}{belief}."
+    among = " of the trials in which all constraints held" if best.feasible else ""
+    seen = f"Trial {best.number} gave the {best_word} result{among}, {best.value:.6g}, noise included"
     if certified:
         return f"{seen}; the recommended point has the best guaranteed value."
     if not evaluated:
         return f"{seen}; the model expects more of the recommended point, which was not tried itself."
-    return f"{seen}; the recommended point has the {best_word} estimate given all results."
+    if feasibility is None:
+        return f"{seen}; the recommended point has the {best_word} estimate given all results."
+    if feasibility < 0.5:
+        return f"{seen}; the model believes in none, and the recommended point has the best chance: {meets}."
+    return f"{seen}; the recommended point has the {best_word} estimate where they are believed to hold, with {meets}."

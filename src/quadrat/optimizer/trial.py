@@ -48,6 +48,9 @@ class TrialRecord:
         The standard error told with a mean; None otherwise.
     failure
         Why it failed; None otherwise.
+    constraints
+        The values of constraints told with it, by name; a constraint holds where its value is <= 0. Empty unless
+        complete, and where none were told.
     """
 
     number: int
@@ -57,6 +60,12 @@ class TrialRecord:
     values: tuple[float, ...] = ()
     sem: float | None = None
     failure: str | None = None
+    constraints: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def feasible(self) -> bool | None:
+        """Whether all constraints hold, as told, noise included; None where none were told."""
+        return all(value <= 0 for value in self.constraints.values()) if self.constraints else None
 
     @property
     def value(self) -> float | None:

@@ -27,7 +27,7 @@ class Result:
     credible_interval
         90 % of the fitted model's belief on the objective at `params`.
     estimated_gain
-        How much better than `params` anything could be, by the fitted model.
+        How much better than `params` anything that meets the constraints could be, by the fitted model.
     certified_interval
         Bounds on the objective at `params`.
     certificate
@@ -37,15 +37,17 @@ class Result:
     rejected
         How the data contradict the stated assumptions; None when they do not, or when there are none.
     best_seen
-        The luckiest observation: trial number, parameters and value.
+        The luckiest observation, of those whose constraints held: trial number, parameters and value.
     why
-        One sentence: why `params` is not the best seen, or that it is.
+        One sentence: why `params` is not the best seen, or that it is; and where constraints held in no trial, that.
     trials, n_trials
         The record of every trial, and how many there are.
     message
         Why the run ended.
     direction
         "maximize" or "minimize".
+    estimated_feasibility
+        The chance, in [0, 1], that all constraints hold at `params`, by the fitted model; None without constraints.
     """
 
     params: dict[str, Any]
@@ -62,6 +64,7 @@ class Result:
     n_trials: int
     message: str
     direction: str
+    estimated_feasibility: float | None = None
 
     @classmethod
     def of(cls, optimizer: Optimizer, message: str) -> Result:
@@ -90,12 +93,14 @@ class Result:
             n_trials=len(trials),
             message=message,
             direction=optimizer.direction,
+            estimated_feasibility=best.estimated_feasibility,
         )
 
     def to_frame(self) -> Any:
         """Return the trials as a pandas DataFrame, one row a trial.
 
-        Columns: number, state, value (the mean), sem, replicates, failure, why, then params_NAME for each parameter.
+        Columns: number, state, value (the mean), sem, replicates, failure, why, then params_NAME for each parameter;
+        and where there are constraints, feasible, then constraints_NAME for each.
 
         Raises
         ------
@@ -116,6 +121,7 @@ class Result:
             ("value", _number(self.value)),
             ("credible interval", _interval(self.credible_interval, "fitted, 90 %")),
             ("estimated gain", "" if self.estimated_gain is None else f"{_number(self.estimated_gain)}  (fitted)"),
+            ("constraints", self._constraints()),
             ("certified interval", _interval(self.certified_interval, "under the stated assumptions")),
             ("certificate", self._certificate()),
             (
@@ -128,6 +134,14 @@ class Result:
         width = max(len(label) for label, _ in lines)
         head = f"Result of {self.direction}, {self.n_trials} trials ({counts})"
         return "\n".join([head, *(f"  {label:<{width}}  {text}" for label, text in lines if text)])
+
+    def _constraints(self) -> str:
+        if self.estimated_feasibility is None:
+            return ""
+        told = [record for record in self.trials if record.feasible is not None]
+        held = sum(record.feasible is True for record in told)
+        chance = f"met by params with a chance of {100 * self.estimated_feasibility:.3g} %  (fitted)"
+        return f"{', '.join(told[0].constraints)}: {chance}, and in {held} of {len(told)} trials"
 
     def _certificate(self) -> str:
         if self.certificate is None:
@@ -145,7 +159,10 @@ def _row(record: TrialRecord) -> dict[str, Any]:
         "failure": record.failure,
         "why": record.why,
     }
-    return row | {f"params_{name}": value for name, value in record.params.items()}
+    row |= {f"params_{name}": value for name, value in record.params.items()}
+    if record.constraints:
+        row["feasible"] = record.feasible
+    return row | {f"constraints_{name}": value for name, value in record.constraints.items()}
 
 
 def _settings(params: dict[str, Any]) -> str:

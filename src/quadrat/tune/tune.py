@@ -48,7 +48,8 @@ def maximize(
     ----------
     objective
         From a dictionary of parameters to a number, a list of replicates, a tuple (mean, standard error) or `FAILED`;
-        NaN counts as failed. Anything else ends the run, unless a trial has succeeded before: then it counts as failed.
+        NaN counts as failed. Or to `Measured`, which is one of these together with the values of constraints, <= 0
+        where they hold. Anything else ends the run, unless a trial has succeeded before: then it counts as failed.
     space
         What to search.
     n_trials
