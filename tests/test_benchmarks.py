@@ -28,6 +28,7 @@ PEERS = ROOT / ".venv-peers" / "bin" / "python"
     [
         ("failures.py", "| problem | seeds | failures of 8, ours |"),
         ("regret/parallel.py", "| evaluations | problems | seeds | recommended / sequential |"),
+        ("regret/ablation.py", "| variant, shifted problems | what is changed | seeds | recommended / full |"),
         pytest.param(
             "suggestion.py",
             "| what | ms a suggestion, rastrigin3,",
@@ -59,7 +60,7 @@ def test_every_experiment_of_the_paper_runs_at_tiny_size() -> None:
     assert {name: tables.get(name, 0) >= 5 for name in expected} == dict.fromkeys(expected, True), tables
 
 
-@pytest.mark.parametrize("page", ["paper_page.py", "methods_page.py"])
+@pytest.mark.parametrize("page", ["paper_page.py", "methods_page.py", "default_method_page.py"])
 def test_pages_are_what_the_results_say(page: str) -> None:
     command = [sys.executable, str(ROOT / "docs" / page), "--check"]
     out = subprocess.run(command, capture_output=True, text=True, check=False)

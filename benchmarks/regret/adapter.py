@@ -50,6 +50,10 @@ class Adapter(ABC):
         """Return the parameters to use: the best observed, for methods that recommend nothing themselves."""
         return max(self.told, key=lambda pair: pair[1])[0]
 
+    def beliefs(self) -> dict[str, object]:
+        """Return what is believed of the value at the recommended point, if anything: see `Quadrat.beliefs`."""
+        return {}
+
 
 class Quadrat(Adapter):
     """Ours, without any setting."""
@@ -72,6 +76,15 @@ class Quadrat(Adapter):
 
     def recommend(self) -> Params:
         return self.optimizer.recommend().params
+
+    def beliefs(self) -> dict[str, object]:
+        """The 90 % interval of the value there, what is still to gain, and the upper value of that."""
+        found = self.optimizer.recommend()
+        return {
+            "interval": found.credible_interval,
+            "gain": found.estimated_gain,
+            "gain_upper": found.estimated_gain_upper,
+        }
 
 
 class Random(Adapter):

@@ -108,10 +108,14 @@ class Comparison:
     def regrets(self, method: str, problem: str, measure: Measure, seeds: Iterable[int] | None = None) -> Array:
         """Regrets of a method on a problem, by seed; of all its seeds unless some are given."""
         by_seed = {
-            row["seed"]: self._regret(row, row["regret"][measure])
+            row["seed"]: self.regret(row, measure)
             for row in self._rows(method, problem)
         }  # fmt: skip
         return np.array([by_seed[seed] for seed in sorted(by_seed if seeds is None else seeds)])
+
+    def regret(self, row: Row, measure: Measure) -> float:
+        """The regret of one row, counted from the best that is known."""
+        return self._regret(row, row["regret"][measure])
 
     def covers(self, method: str, problems: Sequence[str]) -> bool:
         """Whether a method has rows on all of them."""

@@ -62,6 +62,14 @@ intervals over problems and seeds. A method without rows on some problem of a co
 
 {ranks}
 
+## Beliefs
+
+How true what we say of the recommended point is, at the end of a run: how often the 90 % interval holds its value, how
+often the upper value of the estimated gain holds the true gain (the regret), and medians of estimate and upper value
+over the true gain.
+
+{beliefs}
+
 ## CPU time
 
 Milliseconds of one core for a suggestion (ask and tell) at the end of a run, median; on the problems of eight
@@ -93,6 +101,7 @@ def page(rows: Sequence[Row], *, seeds: str, n: int) -> str:
         earlier=f"Of {len(counted)} rows, {earlier} are from an earlier harness with the same settings.",
         suites="\n\n".join(_suite(compared, suite) for suite in SUITES),
         ranks=_ranks(compared),
+        beliefs=_beliefs(compared),
         times=_times(compared),
         failures=_failures(counted),
     )
@@ -177,6 +186,25 @@ def _ranks(compared: Comparison) -> str:
             lines.append([entry.title, *(f"{c.value:.1f} ({c.low:.1f} to {c.high:.1f})" if c else "" for c in cells)])
     head = [f"{name}, {max((c.problems for c in ranked[name].values()), default=0)} problems" for name in columns]
     return _table(["method", *head], lines) if lines else "No column has two methods with rows on all its problems."
+
+
+def _beliefs(compared: Comparison) -> str:
+    lines = []
+    for name, problems in {**SUITES, "all": PROBLEMS}.items():
+        held, above, ratios = [], [], []
+        for row in compared.good:
+            if row["method"] != OURS or row["problem"] not in problems or "beliefs" not in row:
+                continue
+            believed, gain = row["beliefs"], compared.regret(row, "recommended")
+            low, high = believed["interval"]
+            held.append(low <= row["best"] - row["regret"]["recommended"] <= high)
+            above.append(believed["gain_upper"] >= gain)
+            ratios.append((believed["gain"] / max(gain, 1e-9), believed["gain_upper"] / max(gain, 1e-9)))
+        if held:
+            shares = (f"{100 * np.mean(part):.0f} %" for part in (held, above))
+            lines.append([name, str(len(held)), *shares, *(f"{ratio:.2f}" for ratio in np.median(ratios, axis=0))])
+    head = ["suite", "runs", "interval holds", "upper gain holds", "gain / true", "upper gain / true"]
+    return _table(head, lines) if lines else "No rows yet."
 
 
 def _times(compared: Comparison) -> str:

@@ -7,9 +7,20 @@ import pytest
 import sklearn.gaussian_process as skgp
 import sklearn.gaussian_process.kernels as sk
 
+import quadrat.gp.fit as module
+from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import Bounds, GaussianProcess, LogNormal, LogPosterior, Observations, Priors, fit_map
-from quadrat.kernels import Kernel, Matern, OnAxes, Product, RationalQuadratic, SquaredExponential
+from quadrat.kernels import (
+    Kernel,
+    Matern,
+    OnAxes,
+    PiecewisePolynomial,
+    Product,
+    RationalQuadratic,
+    SquaredExponential,
+    Tied,
+)
 
 RNG = np.random.default_rng(8)
 X = RNG.random((25, 2))
@@ -38,6 +49,75 @@ def test_gradient_equals_finite_differences(kernel: Kernel, data: Observations, 
         step[i] = 1e-5
         numeric = (objective(at + step)[0] - objective(at - step)[0]) / 2e-5
         assert gradient[i] == pytest.approx(numeric, rel=1e-5, abs=1e-5), objective.names[i]
+
+
+PREPARED: list[Kernel] = [
+    Matern(0.5, (0.3, 0.8)),
+    Matern(1.5, (0.3, 0.8)),
+    Matern(2.5, (0.3, 0.8)),
+    SquaredExponential((0.3, 0.8)),
+    Matern(0.5, 0.4),
+    Matern(1.5, 0.4),
+    Matern(2.5, 0.4, amplitude=2.0),
+    SquaredExponential(0.4),
+    Tied(Matern(0.5, (0.4, 0.4)), (0, 0)),
+    Tied(Matern(2.5, (0.4, 0.7)), (1, 0)),
+    Tied(SquaredExponential((0.4, 0.4)), (0, 0)),
+    RationalQuadratic(2.0, (0.3, 0.8), amplitude=1.5),
+    RationalQuadratic(0.7, 0.4),
+    PiecewisePolynomial(2, 2, (1.3, 1.7)),
+]
+
+
+@pytest.mark.parametrize("kernel", PREPARED, ids=repr)
+def test_squared_differences_worked_out_once_change_nothing(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evidence, gradient and mean are those of the objective that works them out each time."""
+    for data in (Observations.merge(X[:1], Y[:1]), Observations.merge(X[:2], Y[:2]), Observations.merge(X, Y), MIXED):
+        prepared = LogPosterior(kernel, data)
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "_MANY", 0)
+            plain = LogPosterior(kernel, data)
+        assert prepared._squares is not None
+        assert plain._squares is None
+        for shift in (-0.3, 0.2):
+            at = prepared.start() + shift
+            (value, gradient, mean), (other_value, other_gradient, other_mean) = (
+                objective.evaluate(at) for objective in (prepared, plain)
+            )
+            assert value == pytest.approx(other_value, rel=1e-9, abs=1e-9)
+            assert mean == pytest.approx(other_mean, rel=1e-9, abs=1e-9)
+            np.testing.assert_allclose(gradient, other_gradient, rtol=1e-7, atol=1e-7)
+
+
+def test_squared_differences_are_kept_while_they_are_few_and_of_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to n^2 D = _MANY, and not for sums and products, which have no single distance."""
+    data = Observations.merge(X, Y)
+    for most, kept in ((25**2 * 2, True), (25**2 * 2 - 1, False)):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "_MANY", most)
+            assert (LogPosterior(Matern(2.5, 0.5), data)._squares is not None) is kept
+    assert LogPosterior(Matern(2.5, 0.4) * SquaredExponential(0.9), data)._squares is None
+    assert LogPosterior(OnAxes(Matern(2.5, 0.4), [1]), data)._squares is None
+
+
+def test_a_singular_matrix_is_met_with_jitter_either_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """25 points that are all alike to the kernel, without noise: what is factored then is the whole matrix anew."""
+    data, kernel = Observations.merge(X, Y, 0.0), SquaredExponential((20.0, 20.0))
+    prepared = LogPosterior(kernel, data)
+    monkeypatch.setattr(module, "_MANY", 0)
+    plain = LogPosterior(kernel, data)
+    jittered, original = [], LogPosterior._with_jitter
+
+    def recorded(self: LogPosterior, matrix: Array) -> Array:
+        jittered.append(self)
+        return original(self, matrix)
+
+    monkeypatch.setattr(LogPosterior, "_with_jitter", recorded)
+    (value, gradient, _), (other, other_gradient, _) = (each.evaluate(each.start()) for each in (prepared, plain))
+    assert jittered == [prepared, plain]
+    assert prepared._squares is not None
+    assert value == pytest.approx(other, rel=1e-6)
+    np.testing.assert_allclose(gradient, other_gradient, rtol=1e-3)
 
 
 def test_evidence_is_that_of_the_posterior_on_raw_data() -> None:
@@ -113,6 +193,49 @@ def test_warm_starts_and_restarts() -> None:
         fit_map(Matern(2.5, (0.5, 0.5)), data, restarts=1)
     with pytest.raises(InvalidInput, match=r"starts: expected 4 entries"):
         fit_map(Matern(2.5, (0.5, 0.5)), data, starts=[[0.0]])
+
+
+@pytest.mark.parametrize(
+    ("options", "starts"),
+    [
+        ({"starts": 1}, ["given", "own"]),
+        ({"starts": 1, "own_start": False}, ["given"]),
+        ({"restarts": 2, "own_start": False}, ["drawn", "drawn"]),
+        ({"starts": 1, "restarts": 1, "own_start": False}, ["given", "drawn"]),
+        ({"own_start": False}, ["own"]),
+    ],
+    ids=str,
+)
+def test_a_fit_starts_where_it_is_told_to(
+    options: dict[str, int], starts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel's own parameters are left out if there are other starts; the best of all ends is returned."""
+    from scipy.optimize import OptimizeResult, minimize
+
+    data, kernel = Observations.merge(X, Y), Matern(2.5, (0.5, 0.5))
+    given, own = np.array([-1.0, -0.2, 0.3, -3.0]), LogPosterior(kernel, data).start()
+    seen: list[str] = []
+    heights: list[float] = []
+
+    def recorded(function: object, start: Array, **how: object) -> OptimizeResult:
+        same = [name for name, point in (("given", given), ("own", own)) if np.array_equal(start, point)]
+        seen.append(same[0] if same else "drawn")
+        result = minimize(function, start, **how)  # type: ignore[call-overload]
+        heights.append(-float(result.fun))
+        assert isinstance(result, OptimizeResult)
+        return result
+
+    monkeypatch.setattr("scipy.optimize.minimize", recorded)
+    fit = fit_map(
+        kernel,
+        data,
+        starts=[given] * options.get("starts", 0),
+        own_start=bool(options.get("own_start", True)),
+        restarts=options.get("restarts", 0),
+        rng=np.random.default_rng(0),
+    )
+    assert seen == starts
+    assert fit.log_posterior == max(heights)
 
 
 def test_learned_noise_is_about_right() -> None:

@@ -16,6 +16,7 @@ from quadrat.kernels import (
     SquaredExponential,
     Stationary,
 )
+from quadrat.kernels.stationary import squared_differences
 
 RNG = np.random.default_rng(1)
 X, Z = RNG.random((9, 3)), RNG.random((6, 3))
@@ -57,6 +58,57 @@ def test_hyper_gradients_equal_scikit_learn(ours: Stationary, theirs: sk.Kernel,
     ours_without_amplitude = np.delete(ours.hyper_vjp(X)[1](W), -2 if "a" in ours.hyperparameter_names else -1)
     theirs_in_our_order = np.einsum("ab,abp->p", W, gradient)[np.argsort(np.argsort(order))]
     np.testing.assert_allclose(ours_without_amplitude, theirs_in_our_order, rtol=1e-9, atol=1e-12)
+
+
+# --- squared differences that are worked out once
+
+
+@pytest.mark.parametrize(("n", "dimension"), [(0, 2), (1, 1), (1, 3), (2, 1), (2, 3), (6, 4)])
+def test_squared_differences_equal_a_loop(n: int, dimension: int) -> None:
+    """Pairs in the order (0, 1), (0, 2), ..., (1, 2), ...; none for one point."""
+    points = RNG.normal(size=(n, dimension))
+    pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
+    wanted = np.array([[(points[i, axis] - points[j, axis]) ** 2 for i, j in pairs] for axis in range(dimension)])
+    got = squared_differences(points)
+    assert got.shape == (dimension, n * (n - 1) // 2)
+    np.testing.assert_allclose(got, wanted.reshape(dimension, -1), rtol=1e-15)
+
+
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_upper_hyper_gradient_is_the_symmetric_one(stationary: Stationary, n: int) -> None:
+    """The matrix from the diagonal upwards, nothing below it; of the weights nothing below it is looked at."""
+    W = RNG.normal(size=(n, n))
+    W += W.T
+    K, pull = stationary.upper_hyper_vjp(squared_differences(X[:n]), n)
+    whole_K, whole_pull = stationary.hyper_vjp(X[:n])
+    np.testing.assert_allclose(np.triu(K), np.triu(whole_K), rtol=1e-12)
+    assert not np.tril(K, -1).any()
+    got = pull(np.triu(W) + np.tril(np.full((n, n), 99.0), -1))
+    assert got.shape == stationary.hyperparameters.shape
+    np.testing.assert_allclose(got, whole_pull(W), rtol=1e-9, atol=1e-11)
+    np.testing.assert_array_equal(pull(np.triu(W)), got)
+
+
+def test_upper_hyper_gradient_equals_finite_differences(stationary: Stationary) -> None:
+    """Of the sum of all entries, weighted: those above the diagonal count twice."""
+    W, start, step = np.triu(RNG.normal(size=(9, 9))), stationary.hyperparameters, 1e-6
+    _, pull = stationary.upper_hyper_vjp(squared_differences(X), 9)
+    twice = W + np.triu(W, 1)
+    sums = [
+        [np.vdot(twice, stationary.with_hyperparameters(start + side * step * e)(X)) for side in (1, -1)]
+        for e in np.eye(len(start))
+    ]
+    np.testing.assert_allclose(pull(W), [(up - down) / (2 * step) for up, down in sums], rtol=2e-6, atol=2e-8)
+
+
+def test_upper_hyper_gradient_where_points_coincide_or_nearly_do(stationary: Stationary) -> None:
+    """Three points, the same again, and once more 1e-9 away: as accurate as the other way, and finite."""
+    near = np.vstack([X[:3], X[:3], X[:3] + np.array([0.0, 1e-9, 0.0])])
+    W = RNG.normal(size=(9, 9))
+    W += W.T
+    K, pull = stationary.upper_hyper_vjp(squared_differences(near), 9)
+    np.testing.assert_allclose(np.triu(K), np.triu(stationary(near)), rtol=1e-12)
+    np.testing.assert_allclose(pull(W), stationary.hyper_vjp(near)[1](W), rtol=1e-7, atol=1e-7)
 
 
 @pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])

@@ -9,7 +9,7 @@ from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import LogPosterior, Observations, fit_map
 from quadrat.kernels import GammaExponential, Matern, PiecewisePolynomial, RationalQuadratic, SquaredExponential, Tied
-from quadrat.kernels.stationary import Stationary
+from quadrat.kernels.stationary import Stationary, squared_differences
 
 RNG = np.random.default_rng(5)
 X, Z = RNG.random((7, 4)), RNG.random((5, 4))
@@ -66,6 +66,21 @@ def test_hyper_gradient_equals_finite_differences(inner: Stationary, groups: tup
     W += W.T
     numeric = difference(lambda logs: np.vdot(W, tied.with_hyperparameters(logs)(X)), start)
     np.testing.assert_allclose(tied.hyper_vjp(X)[1](W), numeric, rtol=2e-6, atol=2e-8)
+
+
+@pytest.mark.parametrize("groups", [(0, 1, 0, 1), (1, 0, 1, 0), (0, 1, 2, 3), (2, 1, 0, 1)], ids=str)
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_upper_hyper_gradient_is_the_symmetric_one(inner: Stationary, groups: tuple[int, ...], n: int) -> None:
+    """One entry for each group, from the diagonal of the weights and what is above it."""
+    tied = Tied(inner, groups)
+    W = RNG.normal(size=(n, n))
+    W += W.T
+    K, pull = tied.upper_hyper_vjp(squared_differences(X[:n]), n)
+    np.testing.assert_allclose(np.triu(K), np.triu(inner(X[:n])), rtol=1e-12)
+    assert not np.tril(K, -1).any()
+    got = pull(np.triu(W) + np.tril(np.full((n, n), 99.0), -1))
+    assert got.shape == (max(groups) + 2,)
+    np.testing.assert_allclose(got, tied.hyper_vjp(X[:n])[1](W), rtol=1e-9, atol=1e-11)
 
 
 def test_new_hyperparameters_go_to_every_column_of_their_group() -> None:

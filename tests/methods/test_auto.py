@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import mpmath
@@ -15,7 +16,8 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.kernels import Matern
-from quadrat.methods.auto import Auto, AutoSearch, log_improvement
+from quadrat.methods.ascent import ascend
+from quadrat.methods.auto import WIDER, Auto, AutoSearch, log_improvement
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain
 from quadrat.methods.sobol_search import SobolSearch
@@ -142,25 +144,76 @@ def score_of(search: AutoSearch, number: int, pending: Array, monkeypatch: pytes
     return seen[0]
 
 
-def test_failures_weigh_with_caution_on_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After three failures the log of the chance counts 2.5 times, in the score and in its slope."""
-    search, query, step = search_after(trials(10)), np.random.default_rng(5).random((20, 2)), 1e-6
-    failed = np.array([[0.2, 0.9], [0.3, 0.8], [0.9, 0.1]])
-    for number, x in enumerate(failed):
+FAILING = np.array([[0.2, 0.9], [0.3, 0.8], [0.9, 0.1]])
+
+
+def search_with_failures() -> AutoSearch:
+    """Ten trials that succeeded, and three that did not."""
+    search = search_after(trials(10))
+    for number, x in enumerate(FAILING):
         search.fail(10 + number, x)
+    return search
+
+
+def test_the_chance_to_succeed_counts_once_and_where_it_is_too_small_a_point_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In the score and in its slope; refused points are below all others, and the likelier of them come first."""
+    search, query = search_with_failures(), np.random.default_rng(5).random((40, 2))
     score = score_of(search, 13, NONE, monkeypatch)
     _, ensemble = search.model.current()
     target = ensemble.predict(ensemble.x).mean.max(axis=1)
     chance = search.feasibility.log_chance(query)[0]
-    assert chance.min() < -1
-    wanted = log_improvement(ensemble.predict(query), target)[0] + 2.5 * chance
-    np.testing.assert_allclose(score.at(query), wanted, rtol=1e-9)
+    grid = search.feasibility.log_chance(np.random.default_rng(6).random((2000, 2)))[0]
+    assert score.least == pytest.approx(min(np.log(1 - 0.5 / 4), np.median(grid)), abs=0.05)
+    may = chance >= score.least
+    assert 10 < may.sum() < 30
+    wanted = log_improvement(ensemble.predict(query), target)[0] + chance
     value, slope = score.slope(query)
-    np.testing.assert_allclose(value, wanted, rtol=1e-9)
+    np.testing.assert_allclose(score.at(query)[may], wanted[may], rtol=1e-9)
+    np.testing.assert_allclose(value, score.at(query), rtol=1e-9)
+    assert np.isfinite(value).all()
+    assert value[~may].max() < -1e100 < value[may].min()
+    np.testing.assert_array_equal(np.argsort(value[~may]), np.argsort(chance[~may]))
+    clear, step = chance > score.least + 1e-3, 1e-6  # no step crosses the border
     for axis in range(2):
         move = step * np.eye(2)[axis]
-        numeric = (score.at(query + move) - score.at(query - move)) / (2 * step)
-        np.testing.assert_allclose(slope[:, axis], numeric, rtol=1e-4, atol=1e-4)
+        numeric = (score.at(query[clear] + move) - score.at(query[clear] - move)) / (2 * step)
+        np.testing.assert_allclose(slope[clear, axis], numeric, rtol=1e-4, atol=1e-4)
+
+
+def test_a_point_with_exactly_the_chance_that_is_needed_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    search, x = search_with_failures(), np.array([[0.5, 0.5]])
+    score, chance = (
+        score_of(search, 13, NONE, monkeypatch),
+        float(search.feasibility.log_chance(np.full((1, 2), 0.5))[0][0]),
+    )
+    assert replace(score, least=chance).at(x)[0] > -1e100
+    assert replace(score, least=np.nextafter(chance, 0)).at(x)[0] < -1e100
+
+
+def test_no_climb_ends_among_the_refused_that_did_not_begin_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many of them would, if nothing were refused."""
+    search, starts = search_with_failures(), np.random.default_rng(5).random((60, 2))
+    score = score_of(search, 13, NONE, monkeypatch)
+    starts = starts[search.feasibility.log_chance(starts)[0] >= score.least]
+
+    def refused(ends: Array) -> int:
+        return int((search.feasibility.log_chance(ends)[0] < score.least).sum())
+
+    ends, heights = ascend(score.slope, starts, steps=module.STEPS)
+    assert refused(ends) == 0
+    assert (heights >= score.at(starts)).all()
+    assert (np.abs(ends - starts).max(axis=1) > 1e-3).mean() > 0.5
+    assert refused(ascend(replace(score, least=-np.inf).slope, starts, steps=module.STEPS)[0]) > 5
+
+
+def test_nothing_is_refused_before_something_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    search, query = search_after(trials(10)), np.random.default_rng(5).random((20, 2))
+    score = score_of(search, 10, NONE, monkeypatch)
+    _, ensemble = search.model.current()
+    target = ensemble.predict(ensemble.x).mean.max(axis=1)
+    np.testing.assert_allclose(score.at(query), log_improvement(ensemble.predict(query), target)[0], rtol=1e-12)
 
 
 @pytest.mark.parametrize("fails", [False, True], ids=["running", "failed"])
@@ -472,11 +525,51 @@ def test_failures_everywhere() -> None:
     assert optimizer.recommend().params in [record.params for record in optimizer.trials[10:]]
 
 
-@pytest.mark.parametrize(("top", "least"), [(0.2, 10), (0.8, 0)], ids=["top allowed", "top beyond"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_accidents_do_not_stop_the_search(seed: int) -> None:
+    """30 % of all trials fail, wherever they are: no suggestion is one of those refused, and the top is found."""
+    search, rng, best = Auto().start(2, seed), np.random.default_rng(seed + 100), -np.inf
+    for number in range(25):
+        proposal = search.ask(number, NONE)
+        assert "e+20" not in proposal.why
+        if rng.random() < 0.3:
+            search.fail(number, proposal.x)
+        else:
+            value = -float(((proposal.x - np.array([0.2, 0.8])) ** 2).sum())
+            search.tell(told(number, proposal.x, value))
+            best = max(best, value)
+    assert len(search._failed) >= 4
+    assert best > -0.01
+
+
+@pytest.mark.parametrize("side", [0.5, 0.1, 0.01], ids=["a quarter", "1 %", "0.01 %"])
+def test_half_of_what_may_be_evaluated_stays_open(side: float) -> None:
+    """A known constraint leaves a corner, where 40 % fail by accident: that nobody failed elsewhere is no help there.
+
+    So small a corner that no uniform point falls into it is open where trials succeeded.
+    """
+    domain = Domain((Axis(), Axis()), feasible=lambda points: np.asarray((points < side).all(axis=1)))
+    search, rng = Auto().start_in(domain, 0), np.random.default_rng(1)
+    failed = rng.random(30) < 0.4
+    points = side * rng.random((30, 2))
+    for number, x in enumerate(points):
+        if failed[number]:
+            search.fail(number, x)
+        else:
+            search.tell(told(number, x, -float(((x / side - 0.7) ** 2).sum())))
+    least = search._least_log_chance(30)
+    where = points[~failed] if side == 0.01 else side * rng.random((400, 2))
+    assert (search.feasibility.log_chance(where)[0] >= least).mean() >= 0.4
+    x = search.ask(30, NONE).x
+    assert (x < side).all()
+    assert search.feasibility.log_chance(x[None, :])[0][0] >= least
+
+
+@pytest.mark.parametrize(("top", "least"), [(0.2, 10), (0.8, 5)], ids=["top allowed", "top beyond"])
 def test_whatever_is_beyond_an_edge_fails(top: float, least: int) -> None:
     """x > 0.6 fails. A top on this side is found without further failures; one beyond, as near as the edge allows.
 
-    How often the edge is crossed in search of that second top is left open here.
+    In search of that second top the edge is crossed by half of the last ten trials at most.
     """
     optimizer = Optimizer(PLANE, direction="maximize", seed=1)
     for _ in range(20):
@@ -525,14 +618,14 @@ def without_learning(count: Callable[[int], int], seeds: list[int], monkeypatch:
         return [count(seed) for seed in seeds]
 
 
-def test_learning_from_failures_saves_half_of_them_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_learning_from_failures_saves_two_thirds_of_them_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the top of the bowl fails: for each of two seeds, against the same search that does not learn from it."""
     learning = [failures_of_a_search(seed) for seed in (0, 1)]
     blind = without_learning(failures_of_a_search, [0, 1], monkeypatch)
-    assert all(2 * one <= other for one, other in zip(learning, blind, strict=True))
+    assert all(3 * one <= other for one, other in zip(learning, blind, strict=True))
 
 
-def test_learning_from_failures_saves_a_quarter_of_them_where_failed_points_are_taken(
+def test_learning_from_failures_saves_half_of_them_where_failed_points_are_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With an optimizer, over both seeds: without learning, the search still stays clear of each failed point."""
@@ -543,7 +636,7 @@ def test_learning_from_failures_saves_a_quarter_of_them_where_failed_points_are_
         best = max(record.value for record in optimizer.trials if record.value is not None)
         assert best > -(1.1 * RADIUS**2), "near the rim, the best that may be evaluated"
     blind = sum(without_learning(failures_of_an_optimizer, [0, 1], monkeypatch))
-    assert learning <= 0.75 * blind
+    assert learning <= 0.5 * blind
 
 
 def test_a_failure_is_told_to_the_search_and_lowers_the_score_there() -> None:
@@ -633,7 +726,8 @@ def test_recommendation_is_the_evaluated_point_of_highest_averaged_mean() -> Non
     assert guess.value == pytest.approx(shift + scale * mean[best])
     assert guess.interval is not None
     assert guess.interval[0] < guess.value < guess.interval[1]
-    assert guess.interval[1] - guess.interval[0] == pytest.approx(2 * 1.6449 * scale * deviation[best], rel=1e-4)
+    width = 2 * WIDER * 1.6449 * scale * deviation[best]
+    assert guess.interval[1] - guess.interval[0] == pytest.approx(width, rel=1e-4)
     assert not guess.certified
     assert isinstance(search.certificate(), str)
 
@@ -641,10 +735,13 @@ def test_recommendation_is_the_evaluated_point_of_highest_averaged_mean() -> Non
 def test_the_estimated_gain_shrinks_as_f_becomes_known() -> None:
     search = Auto().start(2, 0)
     history = run(search, 20)
-    few, many = search_after(history[:5]).recommend().gain, search.recommend().gain
-    assert few is not None
-    assert many is not None
-    assert few > 5 * many >= 0
+    few, many = search_after(history[:5]).recommend(), search.recommend()
+    assert few.gain is not None
+    assert few.gain_upper is not None
+    assert many.gain is not None
+    assert many.gain_upper is not None
+    assert few.gain > 5 * many.gain >= 0
+    assert few.gain_upper > 5 * many.gain_upper >= 5 * many.gain
 
 
 def test_a_smooth_function_is_maximised() -> None:

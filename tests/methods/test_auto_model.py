@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
 import numpy as np
 import pytest
 
 from quadrat.arrays import Array
 from quadrat.gp import Fit, Observations, fit_map
-from quadrat.kernels import Kernel, Matern, Tied
-from quadrat.methods.auto_model import SETTINGS, SPREAD, LearnedModel, is_due
+from quadrat.kernels import Kernel, Matern, SquaredExponential, Tied
+from quadrat.methods.auto_model import (
+    COMPARE_EVERY,
+    OWN_SPREAD,
+    PRIORS,
+    SETTINGS,
+    SMOOTHNESSES,
+    SPREAD,
+    LearnedModel,
+    is_due,
+)
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain
 
 GRID = np.random.default_rng(999).random((7, 2))
+FORMS: list[Kernel] = [Matern(nu, (0.5, 0.5)) for nu in (0.5, 1.5, 2.5)] + [SquaredExponential((0.5, 0.5))]
+"""The kernels that are compared, where they start from."""
+TOP = np.array([0.4, 0.6])
 
 
 def trial(number: int, values: int = 1, variance: float | None = None) -> Told:
@@ -42,6 +58,41 @@ def standardised(trials: list[Told]) -> tuple[Array, Array]:
 
 def settings(model: LearnedModel) -> Array:
     return model.current()[1].settings
+
+
+def smoothness(model: LearnedModel) -> float:
+    """nu of the chosen kernel; infinite for the squared exponential."""
+    kernel = model.current()[0].kernel
+    inner = kernel.kernel if isinstance(kernel, Tied) else kernel
+    return inner.nu if isinstance(inner, Matern) else inf
+
+
+def fits_of(data: Observations) -> list[Fit]:
+    """The most likely setting under each kernel, found from its start alone."""
+    return [fit_map(form, data, priors=PRIORS, standardise=False) for form in FORMS]
+
+
+def gathering(f: Callable[[Array], float], n: int = 24, seed: int = 0, noise: float = 0.003) -> list[Told]:
+    """Trials as in the course of a run: the first half uniform, the others ever nearer to the top of f."""
+    rng, told = np.random.default_rng(seed), []
+    for number in range(n):
+        x = rng.random(2)
+        if number >= n // 2:
+            x = np.clip(TOP + 10 ** (-3 * rng.random()) * 0.3 * rng.normal(size=2), 0, 1)
+        told.append(Told(number, x, np.array([f(x) + noise * rng.normal()])))
+    return told
+
+
+def bowl(x: Array) -> float:
+    return -float(((x - TOP) ** 2).sum())
+
+
+def cusp(x: Array) -> float:
+    return -float(np.abs(x - TOP).sum())
+
+
+def spike(x: Array) -> float:
+    return -float(np.sqrt(np.abs(x - TOP)).sum())
 
 
 # --- when
@@ -97,34 +148,119 @@ def test_units_are_the_mean_and_the_sd_of_all_observations() -> None:
     assert model_of(*(Told(i, trial(i).x, np.array([4.0])) for i in range(3))).units() == (4.0, 4.0)
 
 
-def test_the_first_setting_is_the_most_likely_one_and_the_others_lie_around_it() -> None:
-    trials = [trial(number) for number in range(5)]
-    got = settings(model_of(*trials))
-    fit = fit_map(Matern(2.5, (0.5, 0.5)), Observations.merge(*standardised(trials)), standardise=False)
-    assert got.shape == (SETTINGS, 4)
-    np.testing.assert_array_equal(got[0], fit.parameters)
-    draws = np.vstack([settings(model_of(*trials, seed=seed))[1:] for seed in range(40)])
-    offsets = (draws - fit.parameters) / SPREAD
-    assert len(np.unique(draws, axis=0)) == len(draws), "other seeds, other draws"
-    assert abs(offsets.mean()) < 0.15
-    assert offsets.std() == pytest.approx(1.0, abs=0.1)
+@pytest.mark.parametrize(("f", "nu"), [(spike, 0.5), (cusp, 1.5), (bowl, inf)], ids=["spike", "cusp", "bowl"])
+def test_the_kernel_under_which_the_data_are_most_likely_is_chosen(f: Callable[[Array], float], nu: float) -> None:
+    """Of four fits to the same data the one of highest log posterior; its parameters are the first setting."""
+    trials = gathering(f)
+    model = model_of(*trials, first=len(trials))
+    fits = fits_of(Observations.merge(*standardised(trials)))
+    heights = [fit.log_posterior for fit in fits]
+    best = int(np.argmax(heights))
+    assert sorted(heights)[-1] - sorted(heights)[-2] > 0.1, "clear enough"
+    assert smoothness(model) == SMOOTHNESSES[best] == nu
+    objective, ensemble = model.current()
+    assert ensemble.settings.shape == (SETTINGS, 4)
+    np.testing.assert_array_equal(ensemble.settings[0], fits[best].parameters)
+    assert objective(ensemble.settings[0])[0] == pytest.approx(max(heights), abs=1e-9)
+    assert objective.priors == PRIORS
 
 
-def test_later_fits_start_from_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_prior_counts_in_the_choice() -> None:
+    """Six trials under which another kernel has more evidence, at hyper-parameters that are less to be expected."""
+    trials = [trial(number) for number in range(20, 26)]
+    fits = fits_of(Observations.merge(*standardised(trials)))
+    likely, evident = (int(np.argmax([getattr(fit, of) for fit in fits])) for of in ("log_posterior", "log_evidence"))
+    assert likely != evident
+    assert smoothness(model_of(*trials, first=6)) == SMOOTHNESSES[likely]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("f", "wanted"), [(cusp, {0.5, 1.5}), (spike, {0.5}), (bowl, {2.5, inf})], ids=["cusp", "spike", "bowl"]
+)
+def test_cusps_are_told_from_bowls(f: Callable[[Array], float], wanted: set[float], seed: int) -> None:
+    """From 24 trials that gather around the top, with a noise of 0.003, whatever was chosen on the way."""
+    model = model_of(*gathering(f, seed=seed), first=16)
+    assert smoothness(model) in wanted
+
+
+def test_a_choice_is_taken_back_when_the_data_say_otherwise() -> None:
+    """Uniform points do not show the cusp; those that gather around it do."""
+    model, chosen = LearnedModel(Domain.cube(2), 0, 11), []
+    for told in gathering(cusp):
+        model.tell(told)
+        if model.settled:
+            chosen.append(smoothness(model))
+    assert chosen[0] > 1.5
+    assert chosen[-1] <= 1.5
+    changes = [i for i in range(1, len(chosen)) if chosen[i] != chosen[i - 1]]
+    assert all(i % COMPARE_EVERY == 0 for i in changes), "only where all are compared"
+
+
+@pytest.mark.parametrize("kind", ["learned noise", "known noise", "choices"])
+def test_draws_around_the_most_likely_setting(kind: str) -> None:
+    """Length-scales move together with sd SPREAD and each on its own with OWN_SPREAD; the others with SPREAD each."""
+    values = (1 / 6, 0.5, 5 / 6)
+    domain = Domain((Axis(), Axis(), Axis(values, ordered=False))) if kind == "choices" else Domain.cube(3)
+    model, rng = LearnedModel(domain, 0, 5, settings=4001), np.random.default_rng(0)
+    for number in range(5):
+        x = np.append(rng.random(2), values[number % 3])
+        model.tell(Told(number, x, np.array([x.sum()]), 0.01 if kind == "known noise" else None))
+    assert model._learned is not None
+    drawn = model._learned.settings[1:] - model._learned.settings[0]
+    assert drawn.shape == (4000, 4 if kind == "known noise" else 5)
+    wanted = SPREAD**2 * np.eye(drawn.shape[1])
+    wanted[:3, :3] = SPREAD**2 + OWN_SPREAD**2 * np.eye(3)
+    white = np.linalg.solve(np.linalg.cholesky(wanted), drawn.T)
+    np.testing.assert_allclose(white.mean(axis=1), 0.0, atol=0.08)
+    np.testing.assert_allclose(np.cov(white), np.eye(len(white)), atol=0.11)
+
+
+def test_other_seeds_and_other_numbers_of_trials_have_other_draws() -> None:
     trials = [trial(number) for number in range(6)]
-    before = settings(model_of(*trials[:5]))[0]
-    data = Observations.merge(*standardised(trials))
-    fit = fit_map(Matern(2.5, (0.5, 0.5)), data, starts=[before], standardise=False)
-    seen: list[list[Array]] = []
+    models = [model_of(*trials[:n], seed=seed) for n in (5, 6) for seed in (0, 1)]
+    offsets = [settings(model)[1:] - settings(model)[0] for model in models]
+    for i, one in enumerate(offsets):
+        assert len(np.unique(one, axis=0)) == SETTINGS - 1
+        for other in offsets[:i]:
+            assert not np.isclose(one, other).any()
+    np.testing.assert_array_equal(settings(models[0])[0], settings(models[1])[0])
 
-    def recorded(kernel: Kernel, data: Observations, *, starts: list[Array], standardise: bool) -> Fit:
-        seen.append(starts)
-        return fit_map(kernel, data, starts=starts, standardise=standardise)
+
+def test_one_setting_is_the_most_likely_alone() -> None:
+    trials = [trial(number) for number in range(5)]
+    alone = LearnedModel(Domain.cube(2), 0, 5, settings=1)
+    for told in trials:
+        alone.tell(told)
+    np.testing.assert_array_equal(settings(alone), settings(model_of(*trials))[:1])
+
+
+def test_all_kernels_are_fitted_every_few_times_and_the_chosen_one_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each from where it was; at comparisons, and the first time, from its own start too."""
+    calls: list[tuple[Kernel, dict[str, Any], Fit]] = []
+
+    def recorded(kernel: Kernel, data: Observations, **how: Any) -> Fit:
+        fit = fit_map(kernel, data, **how)
+        calls.append((kernel, how, fit))
+        return fit
 
     monkeypatch.setattr("quadrat.methods.auto_model.fit_map", recorded)
-    np.testing.assert_array_equal(settings(model_of(*trials))[0], fit.parameters)
-    assert [len(starts) for starts in seen] == [0, 1]
-    np.testing.assert_array_equal(seen[1][0], before)
+    model = model_of(*(trial(number) for number in range(4)))
+    last: dict[Kernel, Array] = {}
+    for time in range(2 * COMPARE_EVERY + 1):
+        chosen = model.current()[0].kernel
+        calls.clear()
+        model.tell(trial(4 + time))
+        compares = time % COMPARE_EVERY == 0
+        assert [kernel for kernel, *_ in calls] == (FORMS if compares else [chosen])
+        for kernel, how, _ in calls:
+            assert how["own_start"] is compares
+            assert how["priors"] == PRIORS
+            assert [start.tolist() for start in how["starts"]] == ([last[kernel].tolist()] if time else [])
+        last.update({kernel: fit.parameters for kernel, _, fit in calls})
+        best = max(calls, key=lambda call: call[2].log_posterior)
+        assert model.current()[0].kernel == best[0]
+        np.testing.assert_array_equal(settings(model)[0], best[2].parameters)
 
 
 def test_replicates_count_one_by_one() -> None:
@@ -170,9 +306,10 @@ def test_a_plain_value_after_nothing_but_known_variances(first: int) -> None:
     x, y = standardised([*known, trial(first)])
     variance = 0.01 / model.units()[1] ** 2
     data = Observations.merge(x[-1:], y[-1:]) + Observations.merge(x[:-1], y[:-1], np.full(first, variance))
-    cold = fit_map(Matern(2.5, (0.5, 0.5)), data, standardise=False).parameters
+    cold = max(fits_of(data), key=lambda fit: fit.log_posterior)
     assert ensemble.settings.shape == (SETTINGS, 4)
-    np.testing.assert_allclose(ensemble.settings[0], cold, atol=1e-3)
+    assert type(objective.kernel) is type(cold.kernel)
+    np.testing.assert_allclose(ensemble.settings[0], cold.parameters, atol=1e-3)
     assert np.isfinite(ensemble.predict(GRID).mean).all()
 
 
@@ -223,6 +360,18 @@ def test_looking_early_changes_nothing() -> None:
         if number == 4:  # the first fit, which has none before it to start from
             np.testing.assert_array_equal(settings(looked), settings(blind))
     np.testing.assert_array_equal(settings(looked), settings(blind))
+
+
+def test_settings_are_a_pure_function_of_what_was_told_in_its_order() -> None:
+    """A model that is looked at after every trial, and one that is told them at once, at each length of the history."""
+    history, looked = gathering(cusp, n=14), LearnedModel(Domain.cube(2), 3, 5)
+    for n, told in enumerate(history, 1):
+        looked.tell(told)
+        objective, ensemble = looked.current()
+        if n in (5, 6, 9, 14):
+            other = model_of(*history[:n], seed=3)
+            assert other.current()[0].kernel == objective.kernel
+            np.testing.assert_array_equal(settings(other), ensemble.settings)
 
 
 def test_one_trial_can_be_looked_at() -> None:

@@ -96,13 +96,64 @@ def test_new_outcomes_count_at_once() -> None:
     assert chance(feasibility, place)[0] > twice
 
 
-def test_caution_grows_by_half_with_every_failure() -> None:
-    feasibility, cautions = Feasibility(1), []
+# --- the chance that a point must have
+
+
+def test_the_chance_that_is_needed_grows_with_every_failure() -> None:
+    """1/2, 3/4, 5/6, 7/8, ...: successes do not count, and where all is safe the space has no say."""
+    feasibility, needed = Feasibility(1), []
     for succeeded in (True, False, True, False, False):
         feasibility.add(np.array([0.5]), succeeded)
-        cautions.append(feasibility.caution)
-    assert Feasibility(1).caution == 1.0
-    assert cautions == [1.0, 1.5, 1.5, 2.0, 2.5]
+        needed.append(np.exp(feasibility.least_log_chance(np.zeros(3))))
+    assert np.exp(Feasibility(1).least_log_chance(np.zeros(3))) == pytest.approx(1 / 2)
+    assert needed == pytest.approx([1 / 2, 3 / 4, 3 / 4, 5 / 6, 7 / 8])
+
+
+@pytest.mark.parametrize("failures", [0, 1, 4, 50])
+@pytest.mark.parametrize("middle", [-8.0, -0.3, -0.01, 0.0])
+def test_half_of_the_space_is_always_open(middle: float, failures: int) -> None:
+    """No more is needed than the median of the chances all over the space, however often it failed."""
+    feasibility = learned(np.full((failures + 1, 1), 0.5), np.arange(failures + 1) == 0)
+    rng = np.random.default_rng(failures)
+    typical = rng.permutation(np.append(middle - rng.exponential(size=10), middle + (0.0 - middle) * rng.random(10)))
+    typical = np.append(typical, middle)
+    got = feasibility.least_log_chance(typical)
+    assert got == pytest.approx(min(np.log(1 - 0.5 / (1 + failures)), middle))
+    assert 2 * (typical >= got).sum() >= len(typical)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_accidents_everywhere_leave_half_of_the_space_open(seed: int) -> None:
+    """30 % of 60 trials failed, wherever they were: what the failures alone ask for is met hardly anywhere."""
+    failed = np.random.default_rng(seed + 50).random(60) < 0.3
+    feasibility = learned(points_of(60, 2, seed), ~failed)
+    typical = feasibility.log_chance(points_of(400, 2, 10))[0]
+    open_now = typical >= feasibility.least_log_chance(typical)
+    assert open_now.mean() == pytest.approx(0.5, abs=0.01)
+    assert (typical >= np.log(1 - 0.5 / (1 + failed.sum()))).mean() < 0.2
+
+
+def test_a_region_that_fails_is_closed_and_most_of_the_rest_is_not() -> None:
+    points = points_of(40, 2)
+    feasibility = learned(points, points[:, 0] < 0.65)
+    query = points_of(400, 2, 1)
+    chances = feasibility.log_chance(query)[0]
+    open_now = chances >= feasibility.least_log_chance(chances)
+    assert open_now[query[:, 0] >= 0.65].mean() < 0.02
+    assert open_now[query[:, 0] < 0.65].mean() > 0.6
+
+
+def test_true_chances_end_with_as_many_failures_as_the_root_of_the_trials() -> None:
+    """100 trials, each at the least chance that is allowed: some 10 failures, in the mean of 40 runs."""
+    rng, counts = np.random.default_rng(0), []
+    for _ in range(40):
+        feasibility, failures = Feasibility(1), 0
+        for _ in range(100):
+            succeeded = rng.random() < np.exp(feasibility.least_log_chance(np.zeros(1)))
+            feasibility.add(np.array([0.5]), bool(succeeded))
+            failures += not succeeded
+        counts.append(failures)
+    assert np.mean(counts) == pytest.approx(10, rel=0.2)
 
 
 # --- one accident

@@ -6,7 +6,8 @@ With A = K + diag(v), a = A^-1 (y - m) and the constant mean profiled out, m = 1
     d log p(y) / d eta = tr((a a^T - A^-1) dA / d eta) / 2      [Rasmussen and Williams 2006, eq. 5.9]
 
 (the profiled mean adds nothing: it is at its optimum). The trace goes through the kernel's pull-back, so that no
-array of size n x n x D is built.
+array of size n x n x D is built; where points are few, squared differences of pairs are worked out once for all
+evaluations.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Fit", "LogPosterior", "fit_map"]
 
 _TOLERANCE = 1e-5  # relative change of the objective; some 1e-3 nats, far below what the data can tell
+_MANY = 2_000_000  # n^2 D, twice the numbers in squared differences of all pairs: 8 MB
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
@@ -112,6 +114,7 @@ class LogPosterior:
         self.priors = Priors() if priors is None else priors
         self._prior_mean, self._prior_precision = self.priors.parameters(self.names)
         self._jitter = JitterPolicy()
+        self._squares = self._squared_differences()
         self.evaluations = 0
 
     def start(self) -> Array:
@@ -125,6 +128,11 @@ class LogPosterior:
         noise = float(np.exp(parameters[count])) if self.fixed_noise is None else self.fixed_noise
         return self.kernel.with_hyperparameters(parameters[:count]), noise
 
+    def typical_noise(self, parameters: Array) -> float:
+        """Return the noise variance to expect of one more measurement: the learned one, or the median of those told."""
+        learned = self.split(parameters)[1]
+        return learned if (self.data.count > 0).any() else float(np.median(self.data.known_variance))
+
     def __call__(self, parameters: Array) -> tuple[float, Array]:
         """Return the log posterior density, up to the prior's constant, and its gradient, shape (p,)."""
         evidence, gradient, _ = self.evaluate(parameters)
@@ -134,15 +142,22 @@ class LogPosterior:
     def log_prior(self, parameters: Array) -> tuple[float, Array]:
         """Return the log prior density, up to its constant, and its gradient."""
         off = parameters - self._prior_mean
-        return -0.5 * float(self._prior_precision @ off**2), -self._prior_precision * off
+        pull = self._prior_precision @ off
+        return -0.5 * float(off @ pull), -pull
 
     def evaluate(self, parameters: Array) -> tuple[float, Array, float]:
         """Return the log evidence, its gradient in the parameters, and the mean used."""
+        from quadrat.kernels import Tied
+        from quadrat.kernels.stationary import Stationary
+
         self.evaluations += 1
         kernel, noise = self.split(parameters)
         data = self.data
         variances = data.noise_variance(noise)
-        matrix, pull = kernel.hyper_vjp(data.x)
+        if self._squares is not None and isinstance(kernel, Stationary | Tied):
+            matrix, pull = kernel.upper_hyper_vjp(self._squares, len(data))
+        else:
+            matrix, pull = kernel.hyper_vjp(data.x)
         matrix.flat[:: len(data) + 1] += variances
         # .T is the order that LAPACK reads; its lower triangle is the matrix's upper one.
         factor, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
@@ -161,6 +176,14 @@ class LogPosterior:
             slope = within_slope - 0.5 * float(np.diagonal(sensitivity) @ own)
             gradient = np.append(gradient, slope)
         return value, gradient, mean
+
+    def _squared_differences(self) -> Array | None:
+        """Worked out once, where the kernel can use them and they are few enough to be faster than new ones."""
+        from quadrat.kernels import Tied
+        from quadrat.kernels.stationary import Stationary, squared_differences
+
+        few = len(self.data) ** 2 * self.data.x.shape[1] <= _MANY
+        return squared_differences(self.data.x) if few and isinstance(self.kernel, Stationary | Tied) else None
 
     def _with_jitter(self, matrix: Array) -> Array:
         grown = GrowingCholesky(self._jitter)
@@ -185,6 +208,7 @@ def fit_map(
     priors: Priors | None = None,
     bounds: Bounds | None = None,
     starts: Sequence[ArrayLike] = (),
+    own_start: bool = True,
     restarts: int = 0,
     rng: np.random.Generator | None = None,
     standardise: bool = True,
@@ -205,6 +229,8 @@ def fit_map(
         On the standardised scale of y; `Priors.flat()` gives maximum likelihood.
     starts
         Further starts, each shape (p,), such as an earlier fit's `parameters`; the kernel's own comes last then.
+    own_start
+        Whether the kernel's own hyper-parameters are a start beside others; without others they are.
     restarts
         Further starts drawn from the priors with `rng`.
     standardise
@@ -224,7 +250,8 @@ def fit_map(
     if restarts and rng is None:
         raise InvalidInput(f"rng: expected a generator to draw {restarts} restarts with, got None")
     points = [as_vector(start, length=len(objective.names), name="starts") for start in starts]
-    points.append(objective.start())
+    if own_start or not (points or restarts):
+        points.append(objective.start())
     for _ in range(restarts):
         assert rng is not None
         points.append(_draw(objective, box, rng))
@@ -270,10 +297,13 @@ def _spread(y: Array) -> float:
 
 def _draw(objective: LogPosterior, box: Array, rng: np.random.Generator) -> Array:
     """A start from the priors; uniform in the log box where a prior is flat."""
-    means, precisions = objective.priors.parameters(objective.names)
-    flat = rng.uniform(box[:, 0], box[:, 1])
-    spread = 1 / np.sqrt(np.where(precisions > 0, precisions, 1.0))
-    return np.where(precisions > 0, rng.normal(means, spread), flat)
+    means, precision = objective.priors.parameters(objective.names)
+    point = rng.uniform(box[:, 0], box[:, 1])
+    proper = np.diagonal(precision) > 0
+    if proper.any():  # with precision L L', means + L'^-1 z has it for normal z
+        half = np.linalg.cholesky(precision[np.ix_(proper, proper)])
+        point[proper] = means[proper] + np.linalg.solve(half.T, rng.standard_normal(int(proper.sum())))
+    return point
 
 
 def _rescale(kernel: Kernel, scale: float) -> Kernel:

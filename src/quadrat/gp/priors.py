@@ -37,12 +37,20 @@ class Priors:
 
     The default on length-scales is broad and centred near half the cube; the one on the noise variance favours
     small noise without excluding any.
+
+    Length-scales of one problem are often alike. With `common_lengthscale` > 0 their logs are those of the prior plus a
+    shift that they share, normal with this standard deviation: log theta ~ N(mean, sd^2 I + common^2 1 1'). One that
+    the data say little of then follows the others. Where length-scales have no prior there is none on the shift.
     """
 
     lengthscale: LogNormal | None = field(default=LogNormal(-0.7, sqrt(3.0)))
     amplitude: LogNormal | None = field(default=LogNormal(0.0, 1.0))
     noise_variance: LogNormal | None = field(default=LogNormal(-4.0, 1.0))
     shape: LogNormal | None = field(default=LogNormal(0.0, 1.0))
+    common_lengthscale: float = field(default=0.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        as_number(self.common_lengthscale, name="common_lengthscale", at_least=0.0)
 
     @classmethod
     def flat(cls) -> Priors:
@@ -50,10 +58,16 @@ class Priors:
         return cls(None, None, None, None)
 
     def parameters(self, names: tuple[str, ...]) -> tuple[Array, Array]:
-        """Return prior means and precisions in log space, each shape (p,); precision 0 where flat."""
+        """Return prior means (p,) and the precision matrix (p, p) in log space; rows of zeros where flat."""
         priors: list[LogNormal | None] = [getattr(self, role_of(name)) for name in names]
         means = np.array([0.0 if prior is None else prior.mean for prior in priors])
-        return means, np.array([0.0 if prior is None else prior.sd**-2 for prior in priors])
+        precision = np.diag([0.0 if prior is None else prior.sd**-2 for prior in priors])
+        if self.lengthscale is not None and self.common_lengthscale > 0:
+            mine = np.array([role_of(name) == "lengthscale" for name in names], dtype=np.float64)
+            # (sd^2 I + c^2 1 1')^-1 = I / sd^2 - 1 1' c^2 / (sd^2 (sd^2 + k c^2)), k length-scales: Sherman-Morrison
+            own, shared = self.lengthscale.sd**2, self.common_lengthscale**2
+            precision -= np.outer(mine, mine) * (shared / (own * (own + mine.sum() * shared)))
+        return means, precision
 
 
 @dataclass(frozen=True)

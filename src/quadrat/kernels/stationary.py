@@ -19,7 +19,7 @@ from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels.base import Kernel, Pull
 from quadrat.kernels.taylor import check_degree, taylor_remainder
 
-__all__ = ["Lengthscales", "Stationary"]
+__all__ = ["Lengthscales", "Stationary", "squared_differences"]
 
 Lengthscales: TypeAlias = float | Sequence[float] | Array
 
@@ -206,6 +206,34 @@ class Stationary(Kernel):
 
         return matrix, pull
 
+    def upper_hyper_vjp(self, squares: Array, n: int) -> tuple[Array, Pull]:
+        """Return what `hyper_vjp(X)` does, above the diagonal and on it alone, from work that is done once for all.
+
+        Fits call it many times with other hyper-parameters and the same points.
+
+        Parameters
+        ----------
+        squares
+            (x_i - x_i')^2 for each axis i and each pair of the n points, shape (D, n (n-1) / 2): `squared_differences`.
+        n
+            How many points there are.
+        """
+        theta = np.broadcast_to(self._theta, len(squares))
+        h = np.sqrt(theta**-2.0 @ squares)
+        kappa, slope = self.profile_and_slope(h)
+        matrix = np.zeros((n, n))
+        above = _upper_triangle(n)
+        matrix.reshape(-1)[above] = self.variance * kappa
+        matrix.flat[:: n + 1] = self.variance
+
+        def pull(weights: Array) -> Array:
+            pairs = weights.take(above)
+            total = 2 * np.vdot(pairs, kappa) + np.trace(weights)
+            shapes = [2 * np.vdot(pairs, gradient) for gradient in self.shape_gradients(h)]
+            return self._log_gradient(2 * (squares @ (pairs * slope)), total, shapes)
+
+        return matrix, pull
+
     def _log_gradient(self, squares: Array, total: np.floating, shapes: list[np.floating]) -> Array:
         """Put together the entries for length-scales (from weighted squared differences), amplitude and shapes."""
         lengths = -squares / self._theta**2
@@ -247,6 +275,12 @@ class Stationary(Kernel):
         check_degree(self, degree)
         h = self.scaled_distance(offsets)
         return np.asarray(self.amplitude * taylor_remainder(self, h.reshape(-1), degree).reshape(h.shape))
+
+
+def squared_differences(X: Array) -> Array:
+    """Return (x_i - x_i')^2 for each axis and pair of rows of X, shape (D, n (n-1) / 2); pairs as pdist orders them."""
+    first, second = np.divmod(_upper_triangle(len(X)), max(len(X), 1))
+    return np.asarray(np.square(X.T[:, first] - X.T[:, second]))
 
 
 @lru_cache(maxsize=8)

@@ -78,7 +78,13 @@ class Tied(Kernel):
         return self.kernel.x_vjp(X, Z)
 
     def hyper_vjp(self, X: ArrayLike, Z: ArrayLike | None = None) -> tuple[Array, Pull]:
-        matrix, inner = self.kernel.hyper_vjp(X, Z)
+        return self._summed(*self.kernel.hyper_vjp(X, Z))
+
+    def upper_hyper_vjp(self, squares: Array, n: int) -> tuple[Array, Pull]:
+        """Return what `hyper_vjp(X)` does, above the diagonal and on it: see `Stationary.upper_hyper_vjp`."""
+        return self._summed(*self.kernel.upper_hyper_vjp(squares, n))
+
+    def _summed(self, matrix: Array, inner: Pull) -> tuple[Array, Pull]:
         columns = len(self.groups)
 
         def pull(weights: Array) -> Array:

@@ -22,12 +22,13 @@ from quadrat.arrays import Array
 from quadrat.gp import GaussianProcess
 
 __all__ = [
+    "UPPER",
     "Score",
+    "excesses",
     "expected_gain",
     "log_expected_improvement",
     "log_probability_of_improvement",
     "maximise",
-    "mean_excess",
     "points_around",
     "scattered",
     "upper_bound",
@@ -47,6 +48,7 @@ _ROUGH, _FINE = 1e-5, 1e-10  # relative change of the value at which a climb end
 _STEPS = 100
 _CANDIDATES = 256  # points at which f is drawn to estimate what is still to gain
 _DRAWS = 256
+UPPER = 0.9  # the quantile of what is still to gain that is stated beside its estimate
 
 
 def upper_bound(multiplier: float) -> Score:
@@ -202,14 +204,15 @@ def maximise(
     return ends[best], float(values[best])
 
 
-def expected_gain(gp: GaussianProcess, x: Array, rng: np.random.Generator) -> float:
-    """Estimate E max f - E f(x), in model units, by drawing f jointly at no more than 256 points.
+def expected_gain(gp: GaussianProcess, x: Array, rng: np.random.Generator) -> tuple[float, float]:
+    """Estimate max f - f(x), in model units, by drawing f jointly at no more than 256 points.
 
     Half of them are uniform, the others lie around x: in many dimensions it is there that improvement is to be had.
-    An estimate, from below, of what the model believes; never a bound.
+    Returns the mean of the draws and their 90 % quantile: what the model believes, from below; never a bound.
     """
     points = np.vstack([x[None, :], points_around(x, _CANDIDATES - 1, rng)])
-    return mean_excess(gp.predict_mean(points), gp.covariance(points), _DRAWS, rng)
+    drawn = excesses(gp.predict_mean(points), gp.covariance(points), _DRAWS, rng)
+    return float(np.mean(drawn)), float(np.quantile(drawn, UPPER))
 
 
 def points_around(x: Array, count: int, rng: np.random.Generator) -> Array:
@@ -220,13 +223,13 @@ def points_around(x: Array, count: int, rng: np.random.Generator) -> Array:
     return np.vstack([np.clip(x + steps, 0.0, 1.0), uniform])
 
 
-def mean_excess(mean: Array, covariance: Array, count: int, rng: np.random.Generator) -> float:
-    """Estimate E max_i f_i - E f_0 from `count` joint draws of f at m points, of which the first is the reference."""
+def excesses(mean: Array, covariance: Array, count: int, rng: np.random.Generator) -> Array:
+    """Return max_i f_i - f_0 >= 0 for `count` joint draws of f at m points, the first the reference; shape (count,)."""
     # The matrix is singular to working precision where points lie close: a square root by eigenvalues takes that.
     eigenvalues, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
     root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
     draws = mean[:, None] + root @ rng.standard_normal((len(mean), count))
-    return max(float(np.mean(draws.max(axis=0) - draws[0])), 0.0)
+    return np.asarray(draws.max(axis=0) - draws[0])
 
 
 def scattered(centres: Array, each: int, scales: tuple[float, ...], rng: np.random.Generator) -> Array:

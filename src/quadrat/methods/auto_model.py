@@ -1,22 +1,32 @@
 """What the default method learns: hyper-parameters with their uncertainty, from everything told, at scheduled times.
 
-Model: values standardised to mean 0 and sd 1; a constant mean at its optimum; a Matérn kernel with nu = 5/2 and a
-length-scale for each axis; noise variance, amplitude and length-scales with the priors of `quadrat.gp.Priors`. The most
-likely setting is found by L-BFGS from the previous one and from the prior; further settings are drawn around it, and
-whatever is computed is averaged over all of them.
+Model: values standardised to mean 0 and sd 1; a constant mean at its optimum; a kernel of one of four smoothnesses,
+Matérn with nu = 1/2, 3/2 and 5/2 and the squared exponential, with a length-scale for each axis. Noise variance,
+amplitude and length-scales have the priors `PRIORS`; length-scales share a common one from which they differ only as
+far as the data ask for it, because the 5 to 50 values of most runs do not say more. The most likely setting under each
+kernel is found by L-BFGS from the previous one and, now and then, from the prior; the kernel under which the data are
+most likely is chosen [RW06, section 5.2]: cusps and waves are thus told from bowls. Further settings are drawn around
+the most likely one, and whatever is computed is averaged over all of them.
 
 The settings are a pure function of what was told, in the order of telling, and of the seed: they are learned when a
 trial is told, at scheduled numbers of trials, each time from the setting before.
+
+References
+----------
+[RW06]  Rasmussen and Williams (2006). Gaussian Processes for Machine Learning. MIT Press.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import inf
+
 import numpy as np
 
 from quadrat.arrays import Array
-from quadrat.gp import LogPosterior, Observations, fit_map
+from quadrat.gp import LogNormal, LogPosterior, Observations, Priors, fit_map
 from quadrat.gp.ensemble import Ensemble
-from quadrat.kernels import Kernel, Matern, Tied
+from quadrat.kernels import Kernel, Matern, SquaredExponential, Tied
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
 from quadrat.randomness import generator
@@ -24,7 +34,14 @@ from quadrat.randomness import generator
 __all__ = ["LearnedModel", "is_due"]
 
 SETTINGS = 5  # the most likely one and draws around it
-SPREAD = 0.35  # of the draws, in each log hyper-parameter
+SPREAD = 0.35  # of the draws, in each log hyper-parameter; that of length-scales is one for all of them,
+OWN_SPREAD = 0.15  # and this one for each
+SMOOTHNESSES = (0.5, 1.5, 2.5, inf)  # nu of Matérn kernels; infinite: the squared exponential
+USUAL = 2  # the index of the one that a run starts with
+COMPARE_EVERY = 2  # fits between comparisons of all of them, and between starts from the prior
+PRIORS = Priors(
+    lengthscale=LogNormal(-0.7, 0.5), common_lengthscale=1.5, noise_variance=LogNormal(-5.0, 1.5)
+)  # in the units of standardised values and of the cube's side
 _LARGEST_VARIANCE = 1e100  # in standardised units: such an observation says nothing, and sums stay finite
 _DRAWS = 11  # names the stream
 
@@ -36,6 +53,28 @@ def is_due(trials: int, first: int) -> bool:
     32 times for every doubling.
     """
     return trials >= first and trials % (1 << max(trials.bit_length() - 6, 0)) == 0
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a fit found.
+
+    Attributes
+    ----------
+    modes
+        For each smoothness the most likely log hyper-parameters, shape (p,), or None before it was tried.
+    chosen
+        The index of the smoothness under which the data were most likely when last compared.
+    settings
+        Log hyper-parameters under it, shape (M, p): the most likely ones and draws around them.
+    fits
+        How many fits it is since the model was begun.
+    """
+
+    modes: tuple[Array | None, ...]
+    chosen: int
+    settings: Array
+    fits: int
 
 
 class LearnedModel:
@@ -50,7 +89,7 @@ class LearnedModel:
         self._x: list[Array] = []
         self._y: list[float] = []
         self._variance: list[float] = []  # NaN where it is to be learned
-        self._settings: Array | None = None
+        self._learned: Learned | None = None
         self._current: tuple[LogPosterior, Ensemble] | None = None
 
     def tell(self, told: Told) -> None:
@@ -65,12 +104,17 @@ class LearnedModel:
         self.trials += 1
         self._current = None
         if grown or is_due(self.trials, self.first):
-            self._settings = self._learn(None if grown or self._settings is None else self._settings[0])
+            self._learned = self._learn(None if grown else self._learned)
 
     @property
     def settled(self) -> bool:
         """Whether anything was learned, so that the model may decide."""
-        return self._settings is not None
+        return self._learned is not None
+
+    @property
+    def smoothness(self) -> float:
+        """The nu of the kernel that was chosen, infinite for the squared exponential; that of the start before."""
+        return SMOOTHNESSES[USUAL if self._learned is None else self._learned.chosen]
 
     @property
     def x(self) -> Array:
@@ -95,13 +139,10 @@ class LearnedModel:
         Before anything was learned, from whatever there is, without keeping it: looking must not change the run.
         """
         if self._current is None:
-            settings = self._learn(None) if self._settings is None else self._settings
-            objective = self._objective()
-            self._current = objective, Ensemble(objective, settings)
+            learned = self._learn(None) if self._learned is None else self._learned
+            objective = LogPosterior(self._form(learned.chosen), self._data(), priors=PRIORS, standardise=False)
+            self._current = objective, Ensemble(objective, learned.settings)
         return self._current
-
-    def _objective(self) -> LogPosterior:
-        return LogPosterior(self._form(), self._data(), standardise=False)
 
     def _data(self) -> Observations:
         shift, scale = self.units()
@@ -114,14 +155,39 @@ class LearnedModel:
         stated = Observations.merge(x[known], y[known], variance[known])
         return stated if known.all() else Observations.merge(x[~known], y[~known]) + stated
 
-    def _form(self) -> Kernel:
+    def _form(self, smoothness: int) -> Kernel:
         groups = self.domain.groups
-        kernel = Matern(2.5, np.full(len(groups), 0.5))
+        nu, scales = SMOOTHNESSES[smoothness], np.full(len(groups), 0.5)
+        kernel = SquaredExponential(scales) if nu == inf else Matern(nu, scales)
         return kernel if len(groups) == self.domain.dimension else Tied(kernel, groups)
 
-    def _learn(self, previous: Array | None) -> Array:
-        """Return log hyper-parameters, (M, p): the most likely ones, searched from the previous ones too, and draws."""
-        starts = [] if previous is None else [previous]
-        mode = fit_map(self._form(), self._data(), starts=starts, standardise=False).parameters
-        draws = generator(self.seed, self.trials, _DRAWS).standard_normal((self.settings - 1, len(mode)))
-        return np.vstack([mode, mode + SPREAD * draws])
+    def _learn(self, previous: Learned | None) -> Learned:
+        """Fit the chosen smoothness from where it was; every few times all of them, from the prior too, to choose."""
+        data = self._data()
+        before = previous or Learned((None,) * len(SMOOTHNESSES), USUAL, np.empty((0, 0)), 0)
+        compare = before.fits % COMPARE_EVERY == 0
+        modes, heights = list(before.modes), np.full(len(SMOOTHNESSES), -inf)
+        for i in range(len(SMOOTHNESSES)) if compare else [before.chosen]:
+            start = modes[i]
+            fit = fit_map(
+                self._form(i),
+                data,
+                priors=PRIORS,
+                starts=[] if start is None else [start],
+                own_start=compare or start is None,
+                standardise=False,
+            )
+            modes[i], heights[i] = fit.parameters, fit.log_posterior
+        chosen = int(np.argmax(heights))
+        mode = modes[chosen]
+        assert mode is not None
+        return Learned(tuple(modes), chosen, np.vstack([mode, mode + self._offsets(len(mode))]), before.fits + 1)
+
+    def _offsets(self, parameters: int) -> Array:
+        """Return what draws differ by from the most likely setting, shape (M - 1, p)."""
+        rng = generator(self.seed, self.trials, _DRAWS)
+        offsets = SPREAD * rng.standard_normal((self.settings - 1, parameters))
+        scales = parameters - (2 if np.isnan(self._variance).any() else 1)
+        shared = SPREAD * rng.standard_normal((self.settings - 1, 1))
+        offsets[:, :scales] = shared + OWN_SPREAD * rng.standard_normal((self.settings - 1, scales))
+        return offsets

@@ -61,7 +61,8 @@ class Guess:
     """A recommended point and what is believed of f there.
 
     `certified` tells whether `interval` holds with probability 1 - delta or is a 90 % credible interval; `interval` is
-    None for searches without a model. `gain` estimates max f - f(x) (None where there is no estimate; never certified).
+    None for searches without a model. `gain` estimates max f - f(x), and
+    `gain_upper` is what the model believes it to be at most, with 90 % (None without estimates; never certified).
     `feasibility` estimates the chance that all constraints hold at x; None where there are none.
     """
 
@@ -70,6 +71,7 @@ class Guess:
     interval: tuple[float, float] | None = None
     certified: bool = False
     gain: float | None = None
+    gain_upper: float | None = None
     feasibility: float | None = None
 
 

@@ -12,7 +12,7 @@ References
 
 from __future__ import annotations
 
-from math import pi, sqrt
+from math import log, pi, sqrt
 
 import numpy as np
 
@@ -25,7 +25,6 @@ __all__ = ["Feasibility"]
 _LENGTHSCALES = (0.1, 0.2, 0.4, 0.8)  # times sqrt(F / 2), the growth of distances with the number F of columns
 _NOISE = 0.1  # variance of a label: one failure among successes may be an accident
 _FAILED = -3.0  # far below 0: a failure must outweigh the improvement that a rising f promises beyond the border
-_CAUTION = 0.5  # see `Feasibility.caution`; chosen on a bowl whose top fails (10 % of the volume), D = 2 and 4
 _WIDTH = 0.5  # w, of the step between failure and success
 
 
@@ -59,15 +58,22 @@ class Feasibility:
         """Whether there is anything to learn."""
         return _FAILED in self._label
 
-    @property
-    def caution(self) -> float:
-        """What the log of the chance counts in a choice: more with every failure.
+    def least_log_chance(self, typical: Array) -> float:
+        """Return the log of the chance that a point must have to be asked: more with every failure.
 
         Weighting an improvement by its chance is not enough where f promises to rise beyond a border that nobody can
         cross: what is left to gain on this side shrinks with every trial, what seems to be there on the other side does
-        not, and the search fails for ever.
+        not, and the search fails for ever. With chances that are true, of at least 1 - 1/(2 + 2 k) after k failures,
+        n trials end with some sqrt(n) failures.
+
+        Parameters
+        ----------
+        typical
+            Log chances all over the space, shape (m,). Where evaluations fail by accident, here and there, no place is
+            safe: half of the space is always open.
         """
-        return 1.0 + _CAUTION * sum(label == _FAILED for label in self._label)
+        failures = sum(label == _FAILED for label in self._label)
+        return min(log(1 - 0.5 / (1 + failures)), float(np.median(typical)))
 
     def log_chance(self, points: Array) -> tuple[Array, Array]:
         """Return the log of the chance of success at the rows of `points` (m, F), shape (m,), and its gradient (m, F).

@@ -357,8 +357,9 @@ class ModelSearch(Search):
         best = int(np.argmax(at.mean))
         mean, deviation = float(at.mean[best]), float(at.deviation[best])
         low, high = (frame.shift + frame.scale * (mean + side * CREDIBLE * deviation) for side in (-1, 1))
-        gain = frame.scale * expected_gain(gp, gp.x[best], generator(self.seed, self.model.trials, _GAIN))
-        return Guess(gp.x[best].copy(), frame.shift + frame.scale * mean, (low, high), gain=gain)
+        gain, upper = expected_gain(gp, gp.x[best], generator(self.seed, self.model.trials, _GAIN))
+        value = frame.shift + frame.scale * mean
+        return Guess(gp.x[best].copy(), value, (low, high), gain=frame.scale * gain, gain_upper=frame.scale * upper)
 
     def explain(self) -> dict[str, object]:
         if not self.model.trials:

@@ -215,6 +215,7 @@ class Optimizer:
             certified_interval=interval if certified else None,
             credible_interval=None if certifies else interval,
             estimated_gain=guess.gain,
+            estimated_gain_upper=guess.gain_upper,
             best_seen=best,
             why=why_recommended(
                 params,

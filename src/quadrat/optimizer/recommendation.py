@@ -47,6 +47,8 @@ class Recommendation:
         A 90 % interval of the fitted model, an estimate; None without such a model. Never both.
     estimated_gain
         An estimate, >= 0, of how much better than this point anything could be; None without one.
+    estimated_gain_upper
+        What the fitted model believes it to be at most, with 90 %; an estimate too. None without one.
     best_seen
         The luckiest observation.
     why
@@ -63,6 +65,7 @@ class Recommendation:
     best_seen: BestSeen
     why: str
     estimated_feasibility: float | None = None
+    estimated_gain_upper: float | None = None
 
 
 @dataclass(frozen=True)

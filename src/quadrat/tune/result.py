@@ -28,6 +28,8 @@ class Result:
         90 % of the fitted model's belief on the objective at `params`.
     estimated_gain
         How much better than `params` anything that meets the constraints could be, by the fitted model.
+    estimated_gain_upper
+        What the fitted model believes that gain to be at most, with 90 %.
     certified_interval
         Bounds on the objective at `params`.
     certificate
@@ -65,6 +67,7 @@ class Result:
     message: str
     direction: str
     estimated_feasibility: float | None = None
+    estimated_gain_upper: float | None = None
 
     @classmethod
     def of(cls, optimizer: Optimizer, message: str) -> Result:
@@ -94,6 +97,7 @@ class Result:
             message=message,
             direction=optimizer.direction,
             estimated_feasibility=best.estimated_feasibility,
+            estimated_gain_upper=best.estimated_gain_upper,
         )
 
     def to_frame(self) -> Any:
@@ -120,7 +124,7 @@ class Result:
             ("params", _settings(self.params)),
             ("value", _number(self.value)),
             ("credible interval", _interval(self.credible_interval, "fitted, 90 %")),
-            ("estimated gain", "" if self.estimated_gain is None else f"{_number(self.estimated_gain)}  (fitted)"),
+            ("estimated gain", self._gain()),
             ("constraints", self._constraints()),
             ("certified interval", _interval(self.certified_interval, "under the stated assumptions")),
             ("certificate", self._certificate()),
@@ -134,6 +138,13 @@ class Result:
         width = max(len(label) for label, _ in lines)
         head = f"Result of {self.direction}, {self.n_trials} trials ({counts})"
         return "\n".join([head, *(f"  {label:<{width}}  {text}" for label, text in lines if text)])
+
+    def _gain(self) -> str:
+        if self.estimated_gain is None:
+            return ""
+        upper = self.estimated_gain_upper
+        most = "" if upper is None else f", at most {_number(upper)} with 90 %"
+        return f"{_number(self.estimated_gain)}  (fitted{most})"
 
     def _constraints(self) -> str:
         if self.estimated_feasibility is None:

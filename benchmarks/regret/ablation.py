@@ -1,0 +1,282 @@
+"""What each ingredient of our default method buys: its regret with one thing changed, over that of the full method.
+
+    python benchmarks/regret/ablation.py [--problems shifted levy8 ...] [--seeds 1-3,7] [--n 50] [--workers 1]
+                                         [--redo failed] [--report] [--smoke]
+
+`VARIANTS` lists the changes. Problems and noise are those of run.py: every variant meets the same noise at the same
+evaluation. Seeds are odd, 1 to 19: the method was tuned on those, and even ones are kept for the comparison with peers.
+
+Rows, as there but without curves, are kept in results/ablation.jsonl and not run again; then results/ablation.md is
+written from those of odd seeds. `--report` only writes that; docs/default_method_page.py puts the same table on its
+page. `--smoke` runs a few evaluations, prints the page and keeps nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_variable] = "1"
+_ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(_ROOT / "benchmarks"), str(_ROOT / "src")]
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from types import ModuleType
+from typing import ClassVar
+
+import numpy as np
+from timing import table
+
+import quadrat as qd
+from quadrat.arrays import Array
+from quadrat.gp import LogNormal
+from quadrat.methods import auto, auto_model
+from quadrat.methods.auto import Auto, AutoSearch
+from quadrat.methods.base import Proposal
+from quadrat.methods.domain import Domain
+from quadrat.randomness import generator
+from quadrat.space import Space
+from regret import suite
+from regret.adapter import Quadrat
+from regret.comparison import Comparison, Measure, ratio_of_medians, words
+from regret.rows import RESULTS, Row, complete, read_rows, recorded, stamp
+from regret.run import outcome, seeds_of
+
+__all__ = ["EVALUATIONS", "FULL", "ROWS", "VARIANTS", "Variant", "report", "run"]
+
+SUITES = ("shifted", "plain")
+SEEDS = tuple(range(1, 20, 2))
+EVALUATIONS = 50
+SMOKE = "rastrigin3~"
+ROWS = RESULTS / "ablation.jsonl"
+MEASURES: dict[Measure, str] = {"recommended": "recommended", "evaluated": "best evaluated"}
+MISSING = "rows missing"
+REPORT = """Each figure is the geometric mean over problems of (median regret over seeds / that of the full method over
+the same seeds), with its 95 % bootstrap interval over seeds; above 1, the variant is worse. CPU is that of all asking
+and telling in a run, as the same kind of ratio. Odd seeds, n = {n}, noise .1; rows are of {commits}.
+
+{tables}"""
+PAGE = """# What each ingredient of the default method buys
+
+Made by `python benchmarks/regret/ablation.py` from the rows beside it; the variants are described there.
+
+{report}
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AveragedOver(Auto):
+    """The default method, averaged over another number of settings; 1 is the most likely alone."""
+
+    settings: int
+
+    def start_in(self, domain: Domain, seed: int) -> AutoSearch:
+        search = super().start_in(domain, seed)
+        search.model.settings = self.settings
+        return search
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnIndependently(Auto):
+    """The default method, whose draws of length-scales have nothing in common."""
+
+    def start_in(self, domain: Domain, seed: int) -> AutoSearch:
+        search = super().start_in(domain, seed)
+        search.model = _IndependentModel(domain, seed, search.model.first)
+        return search
+
+
+class _IndependentModel(auto_model.LearnedModel):
+    def _offsets(self, parameters: int) -> Array:
+        rng = generator(self.seed, self.trials, auto_model._DRAWS)
+        return auto_model.SPREAD * rng.standard_normal((self.settings - 1, parameters))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uncentred(Auto):
+    """The default method, whose first point is one of the Sobol sequence like those after it."""
+
+    def start_in(self, domain: Domain, seed: int) -> AutoSearch:
+        return _UncentredSearch(self, domain, seed)
+
+
+class _UncentredSearch(AutoSearch):
+    def ask(self, number: int, pending: Array) -> Proposal:
+        return self._design.ask(number, pending) if number == 0 else super().ask(number, pending)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookingOnce(Auto):
+    """The default method, which always asks for the point of largest expected improvement."""
+
+    def start_in(self, domain: Domain, seed: int) -> AutoSearch:
+        return _OneLookSearch(self, domain, seed)
+
+
+class _OneLookSearch(AutoSearch):
+    def _worth_repeating(self, point: Array, evaluated: Array, pending: Array) -> None:
+        """Return None: nothing is."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The full method with one thing changed.
+
+    Attributes
+    ----------
+    what
+        Is changed, in one line.
+    method
+        Is run.
+    constants
+        Of `module`, with the values that they have meanwhile.
+    """
+
+    what: str
+    method: Auto = field(default_factory=Auto)
+    constants: Mapping[str, object] = field(default_factory=dict)
+    module: ModuleType = auto_model
+
+    @contextmanager
+    def in_force(self) -> Iterator[Auto]:
+        """Give the constants their values, yield the method, give them back the values they had."""
+        before = {name: getattr(self.module, name) for name in self.constants}
+        try:
+            for name, value in self.constants.items():
+                setattr(self.module, name, value)
+            yield self.method
+        finally:
+            for name, value in before.items():
+                setattr(self.module, name, value)
+
+
+FULL = "full"
+_PRIORS = auto_model.PRIORS
+VARIANTS = {
+    FULL: Variant("nothing"),
+    "one setting": Variant("the most likely hyper-parameters alone, nothing is averaged", AveragedOver(settings=1)),
+    "ten settings": Variant("averaged over 10 settings", AveragedOver(settings=10)),
+    "one smoothness": Variant("always Matérn 5/2", constants={"SMOOTHNESSES": (2.5,), "USUAL": 0}),
+    "separate length-scales": Variant(
+        "each length-scale has its own prior, LogNormal(-0.7, √3), and nothing in common",
+        constants={"PRIORS": replace(_PRIORS, lengthscale=LogNormal(-0.7, sqrt(3.0)), common_lengthscale=0.0)},
+    ),
+    "one length-scale, nearly": Variant(
+        "length-scales differ from a common one by an sd of .1, it from its mean by 1.5",
+        constants={"PRIORS": replace(_PRIORS, lengthscale=LogNormal(-0.7, 0.1), common_lengthscale=1.5)},
+    ),
+    "narrower noise prior": Variant(
+        "noise variance with the prior LogNormal(-4, 1)",
+        constants={"PRIORS": replace(_PRIORS, noise_variance=LogNormal(-4.0, 1.0))},
+    ),
+    "independent draws": Variant("settings are drawn without a part that length-scales share", DrawnIndependently()),
+    "compared always": Variant("smoothnesses are compared at every fit", constants={"COMPARE_EVERY": 1}),
+    "compared seldom": Variant("smoothnesses are compared at every eighth fit", constants={"COMPARE_EVERY": 8}),
+    "no centre": Variant("the first point is one of the Sobol sequence too", Uncentred()),
+    "ten initial points": Variant("the model decides from the eleventh trial on", Auto(n_initial=10)),
+    "no climbs": Variant("the best of the candidates is asked for as it is", constants={"STEPS": 1}, module=auto),
+    "no second looks": Variant("no point is evaluated again for its worth", LookingOnce()),
+}
+
+
+class _Adapter(Quadrat):
+    """Ours with a given method."""
+
+    recommends_along_the_way: ClassVar[bool] = False  # rows have no curves, and times are those of suggestions alone
+
+    def __init__(self, space: Space, n: int, seed: int, method: Auto) -> None:
+        super().__init__(space, n, seed)
+        self.optimizer = qd.Optimizer(space, direction="maximize", method=method, seed=seed)
+
+
+def run(variant: str, problem: str, seed: int, n: int) -> Row:
+    """Run once; the variant stands in the place of the method."""
+
+    def begun() -> Row:
+        task = suite.task(problem, seed)
+        with VARIANTS[variant].in_force() as method:
+            found = outcome(task, _Adapter(task.space, n, seed, method), n)
+        return {name: value for name, value in found.items() if name != "curve"}
+
+    return recorded((variant, problem, seed, n), begun)
+
+
+def report(rows: Sequence[Row], n: int = EVALUATIONS) -> str:
+    """Return what the rows with n evaluations and odd seeds say: a table for each suite that there are rows of."""
+    counted = [row for row in rows if row["n"] == n and row["seed"] % 2 == 1]
+    compared = Comparison(counted)
+    present = {suite.suite_of(row["problem"]) for row in counted} or {SUITES[0]}
+    text = "\n\n".join(_table(compared, name) for name in SUITES if name in present)
+    failed = sum("error" in row for row in counted)
+    if failed:
+        text += f"\n\nLeft out: {failed} of {len(counted)} runs, which failed."
+    commits = sorted({row["commit"] for row in counted if "commit" in row})
+    return REPORT.format(n=n, commits=" and ".join(commits) or "no commit", tables=text)
+
+
+def _table(compared: Comparison, name: str) -> str:
+    """A line for each variant; it says so where rows are missing."""
+    problems = suite.SUITES[name]
+    most = max(len(compared.seeds(FULL, problem)) for problem in problems)
+    lines = []
+    for variant, entry in VARIANTS.items():
+        ratios = [compared.ratio(variant, FULL, problems, measure) for measure in MEASURES]
+        cpu = _cpu_ratio(compared, variant, problems)
+        cells = [MISSING if ratio is None else words(ratio, len(problems)) for ratio in ratios]
+        seeds = min((ratio.seeds for ratio in ratios if ratio is not None), default=0)
+        said = f"{seeds}" if seeds == most else f"{seeds} of {most}"
+        lines.append((variant, entry.what, said, *cells, MISSING if cpu is None else f"{cpu:.2f}"))
+    head = (f"variant, {name} problems", "what is changed", "seeds")
+    return table((*head, *(f"{title} / full" for title in MEASURES.values()), "CPU / full"), lines)
+
+
+def _cpu_ratio(compared: Comparison, variant: str, problems: Sequence[str]) -> float | None:
+    """The ratio of CPU seconds of all suggestions, over the seeds in common."""
+    cpu = {(row["method"], row["problem"], row["seed"]): row["cpu_of_suggestions"] for row in compared.good}
+    pairs = []
+    for problem in problems:
+        common = sorted(compared.seeds(variant, problem) & compared.seeds(FULL, problem))
+        if common:
+            mine, theirs = (np.array([cpu[name, problem, seed] for seed in common]) for name in (variant, FULL))
+            pairs.append((mine, theirs))
+    found = ratio_of_medians(pairs)
+    return None if found is None else found.value
+
+
+def main() -> None:
+    """Read the command line, run what is missing, write the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--problems", nargs="+", default=list(SUITES[:1]), help="problems or suites; shifted")
+    parser.add_argument("--seeds", type=seeds_of, default=SEEDS, help="such as 1-3,7; ten odd ones")
+    parser.add_argument("--n", type=int, default=EVALUATIONS, help="evaluations")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
+    parser.add_argument("--redo", choices=["failed"], default="", help="rows to run again")
+    parser.add_argument("--report", action="store_true", help="only write the page of what is kept")
+    parser.add_argument("--smoke", action="store_true", help="a few evaluations; nothing is kept")
+    given = parser.parse_args()
+    if given.smoke:
+        print(report([run(variant, SMOKE, 1, 6) for variant in VARIANTS], 6))
+        return
+    try:
+        problems = suite.chosen(given.problems)
+    except ValueError as error:
+        parser.error(str(error))
+    if any(suite.suite_of(problem) not in SUITES for problem in problems):
+        parser.error(f"problems: expected those of {' and '.join(SUITES)}")
+    if not given.report:
+        cells = [(name, problem, seed, given.n) for seed in given.seeds for problem in problems for name in VARIANTS]
+        stamp(())  # before anything runs: what runs is what is on disk now
+        complete(ROWS, run, cells, workers=given.workers, redo=given.redo)
+    text = PAGE.format(report=report(read_rows(ROWS), given.n))
+    print(text)
+    ROWS.with_suffix(".md").write_text(text)
+
+
+if __name__ == "__main__":
+    main()
