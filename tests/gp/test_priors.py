@@ -62,6 +62,17 @@ def test_precision_is_the_inverse_of_the_covariance(names: tuple[str, ...], comm
     assert means.tolist() == [getattr(priors, role_of(name)).mean for name in names]
 
 
+def test_separate_length_scales_share_nothing_and_are_as_uncertain() -> None:
+    names = tuple(f"lengthscale[{i}]" for i in range(4))
+    priors = replace(PRIORS, separate_lengthscales=(1, 3))
+    wanted = covariance(PRIORS, names)
+    for i in range(4):
+        for j in range(4):
+            if i != j and (i in (1, 3) or j in (1, 3)):
+                wanted[i, j] = 0.0
+    np.testing.assert_allclose(np.linalg.inv(priors.parameters(names)[1]), wanted, atol=1e-12)
+
+
 def test_without_a_common_shift_all_are_independent() -> None:
     priors = replace(PRIORS, common_lengthscale=0.0)
     assert Priors().common_lengthscale == 0.0

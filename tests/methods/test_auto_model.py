@@ -6,6 +6,8 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -324,6 +326,7 @@ def test_choices_share_a_length_scale() -> None:
     objective, ensemble = model.current()
     assert isinstance(objective.kernel, Tied)
     assert objective.names == ("lengthscale[0]", "lengthscale[1]", "amplitude", "noise_variance")
+    assert objective.priors == replace(PRIORS, separate_lengthscales=(1,)), "that of a choice follows no number's"
     assert ensemble.x.shape == (6, 5)
     np.testing.assert_array_equal(ensemble.x, domain.features(model.x))
 

@@ -41,6 +41,8 @@ class Priors:
     Length-scales of one problem are often alike. With `common_lengthscale` > 0 their logs are those of the prior plus a
     shift that they share, normal with this standard deviation: log theta ~ N(mean, sd^2 I + common^2 1 1'). One that
     the data say little of then follows the others. Where length-scales have no prior there is none on the shift.
+    Those with an index in `separate_lengthscales`, such as that of a choice among numbers, are as uncertain but share
+    nothing.
     """
 
     lengthscale: LogNormal | None = field(default=LogNormal(-0.7, sqrt(3.0)))
@@ -48,6 +50,7 @@ class Priors:
     noise_variance: LogNormal | None = field(default=LogNormal(-4.0, 1.0))
     shape: LogNormal | None = field(default=LogNormal(0.0, 1.0))
     common_lengthscale: float = field(default=0.0, kw_only=True)
+    separate_lengthscales: tuple[int, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         as_number(self.common_lengthscale, name="common_lengthscale", at_least=0.0)
@@ -63,9 +66,12 @@ class Priors:
         means = np.array([0.0 if prior is None else prior.mean for prior in priors])
         precision = np.diag([0.0 if prior is None else prior.sd**-2 for prior in priors])
         if self.lengthscale is not None and self.common_lengthscale > 0:
-            mine = np.array([role_of(name) == "lengthscale" for name in names], dtype=np.float64)
-            # (sd^2 I + c^2 1 1')^-1 = I / sd^2 - 1 1' c^2 / (sd^2 (sd^2 + k c^2)), k length-scales: Sherman-Morrison
             own, shared = self.lengthscale.sd**2, self.common_lengthscale**2
+            apart = {f"lengthscale[{i}]" for i in self.separate_lengthscales}
+            mine = np.array([role_of(name) == "lengthscale" and name not in apart for name in names], dtype=np.float64)
+            alone = [i for i, name in enumerate(names) if name in apart]
+            precision[alone, alone] = 1 / (own + shared)
+            # (sd^2 I + c^2 1 1')^-1 = I / sd^2 - 1 1' c^2 / (sd^2 (sd^2 + k c^2)), k length-scales: Sherman-Morrison
             precision -= np.outer(mine, mine) * (shared / (own * (own + mine.sum() * shared)))
         return means, precision
 

@@ -18,7 +18,7 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -140,7 +140,7 @@ class LearnedModel:
         """
         if self._current is None:
             learned = self._learn(None) if self._learned is None else self._learned
-            objective = LogPosterior(self._form(learned.chosen), self._data(), priors=PRIORS, standardise=False)
+            objective = LogPosterior(self._form(learned.chosen), self._data(), priors=self._priors(), standardise=False)
             self._current = objective, Ensemble(objective, learned.settings)
         return self._current
 
@@ -155,6 +155,11 @@ class LearnedModel:
         stated = Observations.merge(x[known], y[known], variance[known])
         return stated if known.all() else Observations.merge(x[~known], y[~known]) + stated
 
+    def _priors(self) -> Priors:
+        """A choice's length-scale, which says how unlike its values are, has nothing in common with a number's."""
+        choices = tuple(i for i, axis in enumerate(self.domain.axes) if axis.is_choice)
+        return replace(PRIORS, separate_lengthscales=choices)
+
     def _form(self, smoothness: int) -> Kernel:
         groups = self.domain.groups
         nu, scales = SMOOTHNESSES[smoothness], np.full(len(groups), 0.5)
@@ -163,7 +168,7 @@ class LearnedModel:
 
     def _learn(self, previous: Learned | None) -> Learned:
         """Fit the chosen smoothness from where it was; every few times all of them, from the prior too, to choose."""
-        data = self._data()
+        data, priors = self._data(), self._priors()
         before = previous or Learned((None,) * len(SMOOTHNESSES), USUAL, np.empty((0, 0)), 0)
         compare = before.fits % COMPARE_EVERY == 0
         modes, heights = list(before.modes), np.full(len(SMOOTHNESSES), -inf)
@@ -172,7 +177,7 @@ class LearnedModel:
             fit = fit_map(
                 self._form(i),
                 data,
-                priors=PRIORS,
+                priors=priors,
                 starts=[] if start is None else [start],
                 own_start=compare or start is None,
                 standardise=False,
