@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 from typing import Any
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
