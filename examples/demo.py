@@ -34,7 +34,7 @@ def tune() -> None:
 
     console.print("\n[bold]1. Tuning a classifier[/bold] (fitted: estimates, no guarantee)\n")
     space = qd.Space(C=qd.Float(1e-2, 1e3, log=True), gamma=qd.Float(1e-5, 1.0, log=True))
-    result = qd.maximize(accuracy, space, n_trials=25, seed=0, method=qd.ExpectedImprovement(noise=0.01))
+    result = qd.maximize(accuracy, space, n_trials=25, seed=0)
     console.print(str(result))
     defaults = float(cross_val_score(SVC(), X, y, cv=3).mean())
     chosen = accuracy(dict(result.params))
