@@ -68,7 +68,8 @@ that all of them hold [G14; GK14]. As long as no point is believed to meet them,
 
 **Recommendation.** Recommended is the evaluated point with the highest averaged mean, among those that are believed to
 meet the constraints. Its 90 % interval is the model's, {wider:g} times as wide. What could still be gained is estimated
-by drawing f jointly at many points, and stated as a mean and as a {upper:g} % quantile, this one times {wider_gain:g}.
+by drawing f jointly at many points, and stated as a mean; and as an upper value, {wider_gain:g} times the {upper:g} %
+quantile, averaged over all smoothnesses, so that it does not rest on the one that was chosen.
 
 ## What each part buys
 

@@ -36,7 +36,7 @@ __all__ = ["LearnedModel", "is_due"]
 SETTINGS = 5  # the most likely one and draws around it
 SPREAD = 0.35  # of the draws, in each log hyper-parameter; that of length-scales is one for all of them,
 OWN_SPREAD = 0.15  # and this one for each
-SMOOTHNESSES = (0.5, 1.5, 2.5, inf)  # nu of Matérn kernels; infinite: the squared exponential
+SMOOTHNESSES = (0.5, 1.5, 2.5, inf)  # nu of Matérn kernels, ascending; infinite: the squared exponential
 USUAL = 2  # the index of the one that a run starts with
 COMPARE_EVERY = 2  # fits between comparisons of all of them, and between starts from the prior
 PRIORS = Priors(
@@ -139,10 +139,25 @@ class LearnedModel:
         Before anything was learned, from whatever there is, without keeping it: looking must not change the run.
         """
         if self._current is None:
-            learned = self._learn(None) if self._learned is None else self._learned
+            learned = self._latest()
             objective = LogPosterior(self._form(learned.chosen), self._data(), priors=self._priors(), standardise=False)
             self._current = objective, Ensemble(objective, learned.settings)
         return self._current
+
+    def alternatives(self) -> list[tuple[float, Ensemble]]:
+        """Return for every smoothness the log posterior of the data and the posterior of f, at its most likely setting.
+
+        For statements that should not rest on one smoothness alone. Settings are those of the last comparison.
+        """
+        found = []
+        for i, mode in enumerate(self._latest().modes):
+            assert mode is not None
+            objective = LogPosterior(self._form(i), self._data(), priors=self._priors(), standardise=False)
+            found.append((objective(mode)[0], Ensemble(objective, [mode])))
+        return found
+
+    def _latest(self) -> Learned:
+        return self._learn(None) if self._learned is None else self._learned
 
     def _data(self) -> Observations:
         shift, scale = self.units()
