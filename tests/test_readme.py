@@ -20,9 +20,10 @@ def test_the_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
         assert all(text in out for text in texts)
 
 
-def test_the_table_is_the_measured_one() -> None:
-    measured = (ROOT / "benchmarks" / "results" / "gp.md").read_text().split("\n\n")[-1].strip()
-    shown = README.split("<!-- table: benchmarks/results/gp.md -->")[1].split("<!-- end -->")[0].strip()
+@pytest.mark.parametrize("table", ["benchmarks/results/gp.md", "benchmarks/regret/results/summary.md"])
+def test_the_tables_are_the_measured_ones(table: str) -> None:
+    measured = (ROOT / table).read_text().split("\n\n")[-1].strip()
+    shown = README.split(f"<!-- table: {table} -->")[1].split("<!-- end -->")[0].strip()
     assert shown == measured
 
 

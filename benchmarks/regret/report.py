@@ -1,4 +1,4 @@
-"""Write the comparison from the rows in results/: results/report.md and its figure, results/regret.svg.
+"""Write the comparison from the rows in results/: report.md, its figure regret.svg, and summary.md, which README shows.
 
     python benchmarks/regret/report.py [--seeds even|odd|all] [--n 50] [--print]
 
@@ -26,7 +26,7 @@ from regret.roster import OURS, ROSTER
 from regret.rows import RESULTS, Row, read_rows
 from regret.suite import PROBLEMS, SUITES
 
-__all__ = ["figure", "page"]
+__all__ = ["figure", "page", "summary"]
 
 BASE = "random"
 TITLES = {
@@ -105,6 +105,27 @@ def page(rows: Sequence[Row], *, seeds: str, n: int) -> str:
         times=_times(compared),
         failures=_failures(counted),
     )
+
+
+def summary(rows: Sequence[Row], *, seeds: str, n: int) -> str:
+    """Return one table of the suites with the most to say: regret over random search's, ours over each peer's, CPU."""
+    compared = _comparison(rows, seeds, n)
+    shown = ("shifted", "plain", "bbob", "tuning")
+    lines = []
+    for method, entry in ROSTER.items():
+        cells = []
+        for suite in shown:
+            problems = SUITES[suite]
+            complete = compared.covers(method, problems) and compared.covers(OURS, problems)
+            found = compared.ratio(OURS, method, problems, "recommended") if complete and method != OURS else None
+            cells.append(words(found, len(problems)))
+        counts = [len(compared.seeds(method, problem)) for problem in SUITES["shifted"]]
+        over_base = compared.ratio(method, BASE, SUITES["shifted"], "recommended") if method != BASE else None
+        times = _times_of(compared, method, EIGHT)
+        speed = _milliseconds(times)
+        lines.append([entry.title, str(min(counts)), f"{over_base.value:.2f}" if over_base else "1", *cells, speed])
+    head = ["method", "seeds", "regret / random's", *(f"ours / theirs, {suite}" for suite in shown), "ms a suggestion"]
+    return _table(head, lines) + "\n"
 
 
 def figure(rows: Sequence[Row], *, seeds: str, n: int) -> str:
@@ -211,17 +232,27 @@ def _times(compared: Comparison) -> str:
     columns = (EIGHT, SUITES["bbob"], SUITES["tuning"])
     lines = []
     for method, entry in ROSTER.items():
-        found = [
-            [
-                row["cpu_per_suggestion"]
-                for row in compared.good
-                if row["method"] == method and row["problem"] in problems and "cpu_per_suggestion" in row
-            ]
-            for problems in columns
-        ]
+        found = [_times_of(compared, method, problems) for problems in columns]
         if any(found):
-            lines.append([entry.title, *(f"{1e3 * float(np.median(times)):.3g}" if times else "" for times in found)])
+            lines.append([entry.title, *(_milliseconds(times) for times in found)])
     return _table(["method", "D = 8", "bbob", "tuning"], lines) if lines else "No times yet."
+
+
+def _times_of(compared: Comparison, method: str, problems: Sequence[str]) -> list[float]:
+    """CPU seconds of one suggestion at the end of each run that has them."""
+    return [
+        row["cpu_per_suggestion"]
+        for row in compared.good
+        if row["method"] == method and row["problem"] in problems and "cpu_per_suggestion" in row
+    ]
+
+
+def _milliseconds(times: Sequence[float]) -> str:
+    """The median of times in seconds, in milliseconds, for a table."""
+    if not times:
+        return ""
+    median = 1e3 * float(np.median(times))
+    return f"{median:,.0f}" if median >= 100 else f"{median:.2g}"
 
 
 def _failures(rows: Sequence[Row]) -> str:
@@ -247,6 +278,7 @@ def main() -> None:
         print(text)
         return
     (RESULTS / "report.md").write_text(text)
+    (RESULTS / "summary.md").write_text(summary(rows, seeds=given.seeds, n=given.n))
     (RESULTS / "regret.svg").write_text(figure(rows, seeds=given.seeds, n=given.n))
 
 
