@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from regret import bbob, parallel, report, run, suite
+from regret import ablation, bbob, parallel, report, run, suite
 from regret.adapter import Adapter, Random
 from regret.comparison import RESOLUTION, Comparison, ratio_of_medians
 from regret.roster import OURS, ROSTER, adapter_class
@@ -267,7 +267,8 @@ def test_the_page_and_the_figure_come_from_rows() -> None:
 def test_kept_rows_are_of_the_list() -> None:
     for path in RESULTS.glob("*.jsonl"):
         rows = read_rows(path)
-        methods = set(parallel.MODES) if path.stem == "parallel" else {path.stem} & set(ROSTER)
+        studies = {"parallel": set(parallel.MODES), "ablation": set(ablation.VARIANTS)}
+        methods = studies.get(path.stem, {path.stem} & set(ROSTER))
         assert {row["method"] for row in rows} <= methods
         assert {row["problem"] for row in rows} <= set(suite.PROBLEMS)
         cells = [cell_of(row) for row in rows]
