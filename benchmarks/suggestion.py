@@ -27,11 +27,10 @@ from typing import ParamSpec, TypeVar
 from unittest.mock import patch
 
 from regret import suite
-from regret.adapter import Adapter
+from regret.adapter import timed_suggestion
 from regret.roster import OURS, ROSTER, adapter_class
 from regret.rows import stamp
 from regret.run import go_where_it_is_installed
-from regret.task import Task
 
 from quadrat.gp.ensemble import Ensemble
 from quadrat.methods.auto import _Score
@@ -83,17 +82,6 @@ class PartTimes:
             yield
 
 
-def suggest(task: Task, adapter: Adapter, number: int) -> float:
-    """Ask and tell evaluation `number`; return CPU seconds, those of the evaluation not counted."""
-    begin = time.process_time()
-    params = adapter.ask()
-    taken = time.process_time() - begin
-    value = task.observe(params, number)
-    begin = time.process_time()
-    adapter.tell(params, value)
-    return taken + time.process_time() - begin
-
-
 def one_round(
     problem: str, seed: int, told: int, suggestions: int, parts: PartTimes
 ) -> tuple[dict[str, float], dict[str, float]]:
@@ -124,7 +112,7 @@ def one_round(
     seconds: dict[str, list[float]] = {name: [] for name in methods}
     for number in range(told, told + suggestions):
         for name, adapter in methods.items():
-            seconds[name].append(suggest(task, adapter, number))
+            seconds[name].append(timed_suggestion(task, adapter, number)[2])
     whole = sum(seconds[OURS])
     shares = {**parts.seconds, REST: whole - sum(parts.seconds.values())}
     medians = {name: statistics.median(values) for name, values in seconds.items()}

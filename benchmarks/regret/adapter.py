@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
@@ -9,9 +10,9 @@ import numpy as np
 
 import quadrat as qd
 from quadrat.space import Space
-from regret.task import Params
+from regret.task import Params, Task
 
-__all__ = ["Adapter", "Quadrat", "Random"]
+__all__ = ["Adapter", "Quadrat", "Random", "timed_suggestion"]
 
 
 class Adapter(ABC):
@@ -53,6 +54,17 @@ class Adapter(ABC):
     def beliefs(self) -> dict[str, object]:
         """Return what is believed of the value at the recommended point, if anything: see `Quadrat.beliefs`."""
         return {}
+
+
+def timed_suggestion(task: Task, adapter: Adapter, number: int) -> tuple[Params, float, float]:
+    """Ask and tell evaluation `number`; return it, what it gave, and CPU seconds without those of the evaluation."""
+    begin = time.process_time()
+    params = adapter.ask()
+    taken = time.process_time() - begin
+    value = task.observe(params, number)
+    begin = time.process_time()
+    adapter.tell(params, value)
+    return params, value, taken + time.process_time() - begin
 
 
 class Quadrat(Adapter):

@@ -32,7 +32,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from regret import rows, suite
-from regret.adapter import Adapter
+from regret.adapter import Adapter, timed_suggestion
 from regret.roster import ROSTER, adapter_class
 from regret.rows import RESULTS, ROOT, Row, recorded, rounded, stamp
 from regret.task import Params, Task
@@ -61,13 +61,8 @@ def outcome(task: Task, adapter: Adapter, n: int) -> Row:
     at: list[int] = []
     along: list[Params] = []  # recommended at these
     for number in range(n):
-        begin = time.process_time()
-        params = adapter.ask()
-        taken = time.process_time() - begin
-        value = task.observe(params, number)
-        begin = time.process_time()
-        adapter.tell(params, value)
-        cpu.append(taken + time.process_time() - begin)
+        params, value, taken = timed_suggestion(task, adapter, number)
+        cpu.append(taken)
         asked.append(params)
         observed.append(value)
         if (number + 1) % EVERY == 0 or number + 1 == n:

@@ -11,7 +11,7 @@ from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
-from quadrat.kernels import Matern, SquaredExponential, Tied
+from quadrat.kernels import Matern, Tied
 
 RNG = np.random.default_rng(12)
 X = RNG.random((14, 2))
@@ -156,28 +156,6 @@ def test_the_mixture_has_the_moments_of_its_members() -> None:
     np.testing.assert_allclose(
         got_deviation**2 + got_mean**2, np.average(mean**2 + deviation**2, axis=0, weights=weights)
     )
-
-
-def test_ensembles_under_different_kernels_mix() -> None:
-    """Members keep their own posterior and gradients, kinks included; weights are shares of the parts."""
-    parts = []
-    for kernel in (Matern(0.5, (0.3, 0.8)), Matern(2.5, (0.3, 0.8)), SquaredExponential((0.3, 0.8))):
-        objective = LogPosterior(kernel, merged(*REPLICATED))
-        parts.append(Ensemble(objective, settings_of(objective, 2)))
-    mixed = Ensemble.mixed(parts, [1.0, 2.0, 5.0])
-    assert len(mixed) == 6
-    np.testing.assert_allclose(mixed.weights, np.repeat([1, 2, 5], 2) / 16)
-    believed = QUERY[:2] + 0.05
-    for whole, pieces in ((mixed, parts), (mixed.believing(believed), [part.believing(believed) for part in parts])):
-        at, joint = whole.predict_with_gradients(QUERY), whole.covariances(QUERY)
-        singly = [piece.predict_with_gradients(QUERY) for piece in pieces]
-        for name in ("mean", "deviation", "mean_gradient", "deviation_gradient"):
-            wanted = np.concatenate([getattr(each, name) for each in singly])
-            np.testing.assert_allclose(getattr(at, name), wanted, rtol=1e-9, atol=1e-9)
-        for i in range(2):
-            wanted = np.concatenate([piece.covariances(QUERY)[i] for piece in pieces])
-            np.testing.assert_allclose(joint[i], wanted, rtol=1e-9, atol=1e-9)
-        np.testing.assert_array_equal(whole.predict(QUERY).weights, mixed.weights)
 
 
 def test_a_kernel_that_is_no_function_of_one_distance_is_refused() -> None:

@@ -8,14 +8,13 @@ standardised units of the `LogPosterior` that the settings belong to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import lapack
 
-from quadrat.arrays import Array, ArrayLike, as_points, as_vector
+from quadrat.arrays import Array, ArrayLike, as_points
 from quadrat.errors import InvalidInput
 from quadrat.gp.fit import LogPosterior
 from quadrat.kernels import Kernel, Tied
@@ -44,6 +43,18 @@ class EnsemblePrediction:
         """Return mean and deviation of the mixture, each (m,)."""
         mean = self.weights @ self.mean
         return mean, np.sqrt(self.weights @ (self.deviation**2 + (self.mean - mean) ** 2))
+
+    def log_average(self, *logs: Array) -> tuple[Array, Array, Array]:
+        """Return the log of the weighted mean over settings of a product, (m,), from the logs of its factors, (M, m).
+
+        And the terms of that mean, (M, m), with their sum, (m,), up to a common factor: their quotients are the shares.
+        """
+        with np.errstate(divide="ignore"):  # a weight may vanish
+            each = sum(logs, start=np.log(self.weights)[:, None])
+        top = each.max(axis=0)
+        terms = np.exp(each - top)
+        total = terms.sum(axis=0)
+        return top + np.log(total), terms, total
 
 
 class Ensemble:
@@ -78,7 +89,7 @@ class Ensemble:
         split = [objective.split(parameters) for parameters in self.settings]
         kernels = [_stationary(kernel) for kernel, _ in split]
         # Arrays of all members are stacked along the first axis: one call of NumPy serves them all.
-        self._kinds = [(slice(0, len(kernels)), kernels[0])]  # which members share a profile
+        self._profile = kernels[0]  # what a distance is worth; members differ in scales, not in kind
         self.weights = np.full(len(kernels), 1 / len(kernels))
         self._theta = np.array([np.broadcast_to(kernel.lengthscales, self.x.shape[1:]) for kernel in kernels])
         self._prior = np.array([kernel.variance for kernel in kernels])
@@ -94,29 +105,6 @@ class Ensemble:
             constant = profiled if objective.fixed_mean is None else objective.fixed_mean
             self._half[i], self._constant[i] = half, constant
             self._weights[i] = half.T @ (whitened - constant * ones)
-
-    @classmethod
-    def mixed(cls, ensembles: Sequence[Ensemble], weights: ArrayLike) -> Ensemble:
-        """Return one ensemble with the members of several that saw the same points, such as under different kernels.
-
-        Parameters
-        ----------
-        ensembles
-            At least one.
-        weights
-            What each of them weighs, in all, shape (len(ensembles),); they need not sum to 1.
-        """
-        shares = as_vector(weights, length=len(ensembles), name="weights")
-        made = copy(ensembles[0])
-        for name in ("settings", "_theta", "_prior", "_half", "_constant", "_weights"):
-            setattr(made, name, np.concatenate([getattr(each, name) for each in ensembles]))
-        made.weights = np.concatenate([share * each.weights for share, each in zip(shares, ensembles, strict=True)])
-        made.weights /= made.weights.sum()
-        made._kinds = []
-        for each in ensembles:
-            start = made._kinds[-1][0].stop if made._kinds else 0
-            made._kinds += [(slice(start + kind.start, start + kind.stop), kernel) for kind, kernel in each._kinds]
-        return made
 
     def __len__(self) -> int:
         return len(self.settings)
@@ -156,10 +144,7 @@ class Ensemble:
     def predict_with_gradients(self, Z: ArrayLike) -> EnsemblePrediction:
         """Return means, deviations and their gradients at the rows of Z, shape (m, D)."""
         points = as_points(Z, dimension=self.dimension, name="Z")
-        cross = self._distances(points, self.x)
-        slope = np.empty_like(cross)
-        for members, kernel in self._kinds:
-            cross[members], slope[members] = kernel.profile_and_slope(cross[members])
+        cross, slope = self._profile.profile_and_slope(self._distances(points, self.x))
         cross *= self._prior[:, None, None]
         low = cross @ self._half.transpose(0, 2, 1)
         deviation = self._deviation(low)
@@ -167,7 +152,7 @@ class Ensemble:
         in_mean = slope * self._weights[:, None, :]
         in_deviation = slope * (low @ self._half) / -deviation[:, :, None]
         terms = np.concatenate([in_mean, in_deviation], axis=1)
-        if any(kernel.has_kink for _, kernel in self._kinds):  # slopes without bound need differences of points
+        if self._profile.has_kink:  # slopes without bound need differences of points
             sums = np.einsum("smn,mnd->smd", terms, np.tile(points, (2, 1))[:, None, :] - self.x[None])
         else:
             sums = terms.sum(axis=2)[:, :, None] * np.tile(points, (2, 1)) - terms @ self.x
@@ -190,9 +175,7 @@ class Ensemble:
         return np.array([cdist(left / theta, right / theta) for theta in self._theta])
 
     def _kernel(self, left: Array, right: Array) -> Array:
-        matrices = self._distances(left, right)
-        for members, kernel in self._kinds:
-            matrices[members] = kernel.profile(matrices[members])
+        matrices = self._profile.profile(self._distances(left, right))
         matrices *= self._prior[:, None, None]
         return matrices
 

@@ -243,12 +243,7 @@ def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array
     """
     z = (at.mean - target[:, None]) / at.deviation
     log_h, share, density = (part.reshape(z.shape) for part in improvement(z.ravel()))
-    with np.errstate(divide="ignore"):  # a weight may vanish
-        each = np.log(at.weights)[:, None] + np.log(at.deviation) + log_h
-    top = each.max(axis=0)
-    relative = np.exp(each - top)
-    total = relative.sum(axis=0)
-    value = top + np.log(total)
+    value, relative, total = at.log_average(np.log(at.deviation), log_h)
     if at.mean_gradient is None or at.deviation_gradient is None:
         return value, None
     # d EI = Phi(z) dm + phi(z) ds for each setting; divided by the sum of EI they are slopes of its logarithm.

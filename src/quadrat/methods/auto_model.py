@@ -5,8 +5,8 @@ Matérn with nu = 1/2, 3/2 and 5/2 and the squared exponential, with a length-sc
 amplitude and length-scales have the priors `PRIORS`; length-scales share a common one from which they differ only as
 far as the data ask for it, because the 5 to 50 values of most runs do not say more. The most likely setting under each
 kernel is found by L-BFGS from the previous one and, now and then, from the prior; the kernel under which the data are
-most likely is chosen [RW06, section 5.2]: cusps and waves are thus told from bowls. Further settings are drawn around
-the most likely one, and whatever is computed is averaged over all of them.
+most likely is chosen [RW06, section 5.2]. Further settings are drawn around the most likely one, and whatever is
+computed is averaged over all of them.
 
 The settings are a pure function of what was told, in the order of telling, and of the seed: they are learned when a
 trial is told, at scheduled numbers of trials, each time from the setting before.

@@ -165,12 +165,7 @@ def _log_chance(at: EnsemblePrediction, limit: float) -> tuple[Array, Array | No
     """Return the log of P(c <= limit), averaged over settings, shape (m,), and its gradient, (m, F) or None."""
     # c <= limit is -c >= -limit: the probability that -c improves upon -limit.
     each, in_mean, in_deviation = log_probability_of_improvement(-limit)(-at.mean, at.deviation)
-    with np.errstate(divide="ignore"):  # a weight may vanish
-        each = np.log(at.weights)[:, None] + each
-    top = each.max(axis=0)
-    relative = np.exp(each - top)
-    total = relative.sum(axis=0)
-    value = top + np.log(total)
+    value, relative, total = at.log_average(each)
     if at.mean_gradient is None or at.deviation_gradient is None:
         return value, None
     share = relative / total
