@@ -69,15 +69,15 @@ def run(search: AutoSearch, n: int, f: Callable[[Array], float] = objective) -> 
 # --- the score
 
 
-def log_of_mean_improvement(z: Array, deviation: Array, weights: Array) -> float:
-    """log of the weighted mean of s times the integral of u phi(u - z) over u > 0, by quadrature in 30 digits."""
+def log_of_mean_improvement(z: Array, deviation: Array) -> float:
+    """log of the mean of s times the integral of u phi(u - z) over u > 0, by quadrature in 30 digits."""
     with mpmath.workdps(30):
         total = mpmath.mpf(0)
-        for one, s, weight in zip(z.tolist(), deviation.tolist(), weights.tolist(), strict=True):
+        for one, s in zip(z.tolist(), deviation.tolist(), strict=True):
             width = 1 / max(1.0, abs(one))  # the integrand falls like exp(z u)
             knots = sorted({*(width * k for k in (0, 1, 4, 12, 40, 100)), max(one, 0.0) + 12})
-            total += weight * s * mpmath.quad(lambda u, z=one: u * mpmath.npdf(u - z), knots)
-        return float(mpmath.log(total))
+            total += s * mpmath.quad(lambda u, z=one: u * mpmath.npdf(u - z), knots)
+        return float(mpmath.log(total / len(z)))
 
 
 @pytest.mark.parametrize(
@@ -96,10 +96,9 @@ def test_log_improvement_is_the_log_of_the_average_over_settings(z: tuple[float,
     """Not the average of logs; also where each term is 0 in double precision, and where one outweighs all others."""
     deviation, target = np.array([0.5, 0.8, 0.3]), np.array([1.0, -2.0, 0.5])
     mean = target + deviation * np.array(z)
-    weights = np.array([0.2, 0.5, 0.3])
-    value, slope = log_improvement(EnsemblePrediction(mean[:, None], deviation[:, None], weights), target)
+    value, slope = log_improvement(EnsemblePrediction(mean[:, None], deviation[:, None]), target)
     assert slope is None
-    assert value[0] == pytest.approx(log_of_mean_improvement(np.array(z), deviation, weights), rel=1e-9, abs=1e-9)
+    assert value[0] == pytest.approx(log_of_mean_improvement(np.array(z), deviation), rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("target", [-1.0, 1.0, 3.0, 20.0, 300.0])
@@ -565,9 +564,9 @@ def test_half_of_what_may_be_evaluated_stays_open(side: float) -> None:
     assert search.feasibility.log_chance(x[None, :])[0][0] >= least
 
 
-@pytest.mark.parametrize(("top", "least"), [(0.2, 10), (0.8, 5)], ids=["top allowed", "top beyond"])
+@pytest.mark.parametrize(("top", "least"), [(0.2, 9), (0.8, 5)], ids=["top allowed", "top beyond"])
 def test_whatever_is_beyond_an_edge_fails(top: float, least: int) -> None:
-    """x > 0.6 fails. A top on this side is found without further failures; one beyond, as near as the edge allows.
+    """x > 0.6 fails. A top on this side is found with at most one more failure; one beyond, as near as the edge allows.
 
     In search of that second top the edge is crossed by half of the last ten trials at most.
     """

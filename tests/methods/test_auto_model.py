@@ -15,6 +15,7 @@ from quadrat.gp import Fit, Observations, fit_map
 from quadrat.kernels import Kernel, Matern, SquaredExponential, Tied
 from quadrat.methods.auto_model import (
     COMPARE_EVERY,
+    COMPRESS_FROM,
     OWN_SPREAD,
     PRIORS,
     SETTINGS,
@@ -25,6 +26,7 @@ from quadrat.methods.auto_model import (
 )
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.units import Units
 
 GRID = np.random.default_rng(999).random((7, 2))
 FORMS: list[Kernel] = [Matern(nu, (0.5, 0.5)) for nu in (0.5, 1.5, 2.5)] + [SquaredExponential((0.5, 0.5))]
@@ -53,8 +55,8 @@ def raw(trials: list[Told]) -> tuple[Array, Array]:
 
 def standardised(trials: list[Told]) -> tuple[Array, Array]:
     """Points and values in the model's own units."""
-    (x, y), (shift, scale) = raw(trials), model_of(*trials, first=1000).units()
-    return x, y / scale - shift / scale  # to the last bit, as the model does
+    x, y = raw(trials)
+    return x, Units.of(y).seen(y)
 
 
 def settings(model: LearnedModel) -> Array:
@@ -143,10 +145,11 @@ def test_between_times_settings_stay_and_new_trials_are_seen() -> None:
 def test_units_are_the_mean_and_the_sd_of_all_observations() -> None:
     trials = [trial(number, values=1 + number % 3) for number in range(7)]
     model, (_, y) = model_of(*trials), raw(trials)
-    assert model.units() == pytest.approx((np.mean(y), np.std(y)), rel=1e-14)
+    assert model.units().shift == pytest.approx(np.mean(y), rel=1e-14)
+    assert model.units().scale == pytest.approx(np.std(y), rel=1e-14)
     data = model.current()[0].data
     np.testing.assert_allclose(data.y, [(t.values.mean() - y.mean()) / y.std() for t in trials], rtol=1e-10)
-    assert model_of(*(Told(i, trial(i).x, np.array([4.0])) for i in range(3))).units() == (4.0, 4.0)
+    assert model_of(*(Told(i, trial(i).x, np.array([4.0])) for i in range(3))).units() == Units(4.0, 4.0)
 
 
 @pytest.mark.parametrize(("f", "nu"), [(spike, 0.5), (cusp, 1.5), (bowl, inf)], ids=["spike", "cusp", "bowl"])
@@ -253,6 +256,10 @@ def test_all_kernels_are_fitted_every_few_times_and_the_chosen_one_in_between(mo
         calls.clear()
         model.tell(trial(4 + time))
         compares = time % COMPARE_EVERY == 0
+        if compares:  # the last one tells whether low values are better compressed
+            kernel, how, _ = calls.pop()
+            assert kernel == model.current()[0].kernel
+            assert how["own_start"] is False
         assert [kernel for kernel, *_ in calls] == (FORMS if compares else [chosen])
         for kernel, how, _ in calls:
             assert how["own_start"] is compares
@@ -305,7 +312,7 @@ def test_a_plain_value_after_nothing_but_known_variances(first: int) -> None:
     objective, ensemble = model.current()
     assert objective.names[-1] == "noise_variance"
     x, y = standardised([*known, trial(first)])
-    variance = 0.01 / model.units()[1] ** 2
+    variance = 0.01 / model.units().scale ** 2
     data = Observations.merge(x[-1:], y[-1:]) + Observations.merge(x[:-1], y[:-1], np.full(first, variance))
     cold = max(fits_of(data), key=lambda fit: fit.log_posterior)
     assert ensemble.settings.shape == (SETTINGS, 4)
@@ -333,8 +340,7 @@ def test_choices_share_a_length_scale() -> None:
 @pytest.mark.parametrize("values", [[3.0] * 6, [0.0] * 6, [1e6, 1e6 + 1e-7] * 3], ids=str)
 def test_values_without_scale(values: list[float]) -> None:
     model = model_of(*(Told(i, trial(i).x, np.array([value])) for i, value in enumerate(values)))
-    shift, scale = model.units()
-    means = shift + scale * model.current()[1].predict(GRID).mean
+    means = model.units().told(model.current()[1].predict(GRID).mean)
     np.testing.assert_allclose(means, values[0], rtol=1e-6, atol=1e-9)
 
 
@@ -379,5 +385,52 @@ def test_settings_are_a_pure_function_of_what_was_told_in_its_order() -> None:
 def test_one_trial_can_be_looked_at() -> None:
     model = model_of(trial(0))
     assert len(model.current()[1]) == SETTINGS
-    assert model.units() == (trial(0).values[0], abs(trial(0).values[0]))
+    assert model.units() == Units(trial(0).values[0], abs(trial(0).values[0]))
     assert not model.settled
+
+
+# --- compression of low values
+
+
+def shelf(number: int) -> Told:
+    """A wide plain at 0, a drop to -1, and a small rise towards a corner, as of a training that may diverge."""
+    x = np.random.default_rng([5, number]).random(2)
+    value = -1.0 if x[0] > 0.7 else 0.01 * float(np.exp(-8 * ((x - (0.1, 0.9)) ** 2).sum()))
+    return Told(number, x, np.array([value]))
+
+
+def test_low_values_are_compressed_where_the_evidence_is_strong() -> None:
+    """As told, the values on the plain are all alike; compressed, the model sees which way is up."""
+    trials = [shelf(number) for number in range(25)]
+    model = model_of(*trials)
+    assert model.units().compression is not None
+    plain = LearnedModel(Domain.cube(2), 0, 5, compresses=False)
+    for told in trials:
+        plain.tell(told)
+    assert plain.units().compression is None
+    x, y = raw(trials)
+    compressed, told_as_they_are = Units.of(y, compressed=True), Units.of(y)
+    best = [
+        max(fit.log_posterior for fit in fits_of(Observations.merge(x, units.seen(y)))) + units.log_slope(y).sum()
+        for units in (compressed, told_as_they_are)
+    ]
+    assert best[0] - best[1] > COMPRESS_FROM
+    places = np.array([[0.15, 0.85], [0.5, 0.2]])  # up, and plain
+    top, flat = (model.current()[1].predict(places).mixture()[0]).tolist()
+    assert top - flat > 0.5
+    assert top - flat > 1.5 * abs(np.subtract(*plain.current()[1].predict(places).mixture()[0]))
+
+
+def test_a_curved_function_is_seen_as_it_is_told() -> None:
+    assert model_of(*(trial(number) for number in range(25))).units().compression is None
+
+
+def test_what_is_compressed_is_left_as_told_again_when_the_reason_is_gone() -> None:
+    """Among many values that differ, few low ones are no reason."""
+    model = model_of(*(shelf(number) for number in range(15)))
+    assert model.units().compression is not None
+    rng = np.random.default_rng(9)
+    for number in range(15, 45):
+        x = 0.3 * rng.random(2)
+        model.tell(Told(number, x, np.array([-2 * float(((x - 0.15) ** 2).sum() ** 0.5) + 0.05 * rng.normal()])))
+    assert model.units().compression is None

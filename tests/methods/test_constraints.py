@@ -102,7 +102,7 @@ def test_the_log_chance_is_the_sum_of_normal_tails_below_zero_in_the_units_told(
     constraints = constraints_after(slanted, near_the_left, noise=noise)
     wanted = np.zeros(len(GRID))
     for model in constraints._models:
-        shift, scale = model.units()
+        shift, scale = model.units().shift, model.units().scale
         ensemble = model.current()[1]
         assert len(ensemble) == 1
         at = ensemble.predict(GRID)
@@ -115,15 +115,14 @@ def test_the_log_chance_is_the_sum_of_normal_tails_below_zero_in_the_units_told(
     assert 0 < chances.held(GRID).sum() < len(GRID)
 
 
-def test_where_there_are_several_settings_the_chance_is_their_weighted_mean() -> None:
+def test_where_there_are_several_settings_the_chance_is_their_mean() -> None:
     (model,) = constraints_after(slanted, n=8)._models
-    shift, scale = model.units()
+    limit = float(model.units().seen(np.array(0.0)))
     objective, ensemble = model.current()
     several = Ensemble(objective, ensemble.settings + 0.5 * np.random.default_rng(1).normal(size=(3, 4)))
-    several.weights = np.array([0.2, 0.7, 0.1])
     at = several.predict(GRID)
-    wanted = at.weights @ norm.cdf((-shift / scale - at.mean) / at.deviation)
-    chances = Chances(((several, -shift / scale),))
+    wanted = norm.cdf((limit - at.mean) / at.deviation).mean(axis=0)
+    chances = Chances(((several, limit),))
     np.testing.assert_allclose(np.exp(chances.log_chance(GRID)), wanted, rtol=1e-9)
     value, slope = chances.slope(GRID)
     np.testing.assert_allclose(np.exp(value), wanted, rtol=1e-6)

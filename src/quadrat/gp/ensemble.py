@@ -30,31 +30,29 @@ _JITTER = 1e-9  # of the prior variance, tenfold until the factor exists
 class EnsemblePrediction:
     """Means and deviations of f at m points under M settings, each (M, m); gradients in the points, (M, m, D).
 
-    `weights`, shape (M,), sum to 1: what each setting counts in a mixture.
+    All settings count the same.
     """
 
     mean: Array
     deviation: Array
-    weights: Array
     mean_gradient: Array | None = None
     deviation_gradient: Array | None = None
 
     def mixture(self) -> tuple[Array, Array]:
         """Return mean and deviation of the mixture, each (m,)."""
-        mean = self.weights @ self.mean
-        return mean, np.sqrt(self.weights @ (self.deviation**2 + (self.mean - mean) ** 2))
+        mean = self.mean.mean(axis=0)
+        return mean, np.sqrt(np.mean(self.deviation**2 + (self.mean - mean) ** 2, axis=0))
 
     def log_average(self, *logs: Array) -> tuple[Array, Array, Array]:
-        """Return the log of the weighted mean over settings of a product, (m,), from the logs of its factors, (M, m).
+        """Return the log of the mean over settings of a product, (m,), from the logs of its factors, (M, m).
 
-        And the terms of that mean, (M, m), with their sum, (m,), up to a common factor: their quotients are the shares.
+        And its terms, (M, m), with their sum, (m,), up to a common factor: their quotients are the shares.
         """
-        with np.errstate(divide="ignore"):  # a weight may vanish
-            each = sum(logs, start=np.log(self.weights)[:, None])
+        each = sum(logs, start=np.zeros(()))
         top = each.max(axis=0)
         terms = np.exp(each - top)
         total = terms.sum(axis=0)
-        return top + np.log(total), terms, total
+        return top + np.log(total / len(each)), terms, total
 
 
 class Ensemble:
@@ -90,7 +88,6 @@ class Ensemble:
         kernels = [_stationary(kernel) for kernel, _ in split]
         # Arrays of all members are stacked along the first axis: one call of NumPy serves them all.
         self._profile = kernels[0]  # what a distance is worth; members differ in scales, not in kind
-        self.weights = np.full(len(kernels), 1 / len(kernels))
         self._theta = np.array([np.broadcast_to(kernel.lengthscales, self.x.shape[1:]) for kernel in kernels])
         self._prior = np.array([kernel.variance for kernel in kernels])
         n = len(self.x)
@@ -139,7 +136,7 @@ class Ensemble:
         points = as_points(Z, dimension=self.dimension, name="Z")
         cross = self._kernel(points, self.x)
         low = cross @ self._half.transpose(0, 2, 1)
-        return EnsemblePrediction(self._mean(cross), self._deviation(low), self.weights)
+        return EnsemblePrediction(self._mean(cross), self._deviation(low))
 
     def predict_with_gradients(self, Z: ArrayLike) -> EnsemblePrediction:
         """Return means, deviations and their gradients at the rows of Z, shape (m, D)."""
@@ -158,7 +155,7 @@ class Ensemble:
             sums = terms.sum(axis=2)[:, :, None] * np.tile(points, (2, 1)) - terms @ self.x
         sums *= (self._prior[:, None] / self._theta**2)[:, None, :]
         halves = sums[:, : len(points)], sums[:, len(points) :]
-        return EnsemblePrediction(self._mean(cross), deviation, self.weights, *halves)
+        return EnsemblePrediction(self._mean(cross), deviation, *halves)
 
     def covariances(self, Z: ArrayLike) -> tuple[Array, Array]:
         """Return joint means (M, m) and covariance matrices (M, m, m) of f at the rows of Z."""

@@ -40,6 +40,7 @@ NEAR = 20  # candidates around each of the best points, at each of the scales
 SCALES = (0.2, 0.05, 0.01)
 BEST = 4  # evaluated points that candidates are scattered around
 CLIMBS = 4
+FEWEST = 3  # trials told before the model decides: with several at once, fewer are when the design has been asked for
 PROMISING = 12  # evaluated points, the best, that a second look is considered at
 _LEAST_WORTH = 1e-3  # of the standard deviation of all values, below which no second look is taken
 REPEAT_WORTH = 2.0  # times a new point's worth, for a look again: a new point also says what is around it
@@ -111,7 +112,7 @@ class AutoSearch(Search):
     def ask(self, number: int, pending: Array) -> Proposal:
         if number == 0:
             return Proposal(np.full(self.domain.dimension, 0.5), "the centre of the space")
-        if number < self.method.n_initial or not self.model.settled:
+        if number < self.method.n_initial or self.model.trials < min(FEWEST, self.model.first):
             return Proposal(self._design.ask(number, pending).x, f"initial design, point {number + 1}")
         _, ensemble = self.model.current()
         x = self.model.x[group_rows(self.model.x)[0]]
@@ -173,21 +174,18 @@ class AutoSearch(Search):
         is none, the one with the best chance.
         """
         _, ensemble = self.model.current()
-        shift, scale = self.model.units()
         features, chances = self.domain.features(self.model.x), self.constraints.current()
         mean, deviation = ensemble.predict(features).mixture()
         best = int(chances.order(mean, features, self.constraints.violated(self.model.x))[0])
 
-        def back(value: float) -> float:
-            return shift + scale * value
-
-        low, high = (back(float(mean[best] + side * WIDER * CREDIBLE * deviation[best])) for side in (-1, 1))
+        margin = WIDER * CREDIBLE * deviation[best]
+        value, low, high = self.model.units().told(mean[best] + margin * np.array([0.0, -1.0, 1.0])).tolist()
         x = self.model.x[best]
         # Where not even x is believed to meet the constraints, a gain in f means nothing.
         held = bool(chances.held(features[[best]])[0])
         gain, upper = self._gain(x, generator(self.seed, self.model.trials, _GAIN)) if held else (None, None)
         feasibility = chances.feasibility(features[best])
-        return Guess(x, back(float(mean[best])), (low, high), gain=gain, gain_upper=upper, feasibility=feasibility)
+        return Guess(x, value, (low, high), gain=gain, gain_upper=upper, feasibility=feasibility)
 
     def _gain(self, x: Array, rng: np.random.Generator) -> tuple[float, float]:
         """Estimate max f - f(x), in the units told, by drawing f jointly: a mean, and a value that is seldom exceeded.
@@ -199,7 +197,7 @@ class AutoSearch(Search):
         others = self.domain.rounded(points_around(x, _SCREENED, rng))
         features = self.domain.features(others)
         features = features[self.domain.allowed(others) & self.constraints.current().held(features)]
-        here, scale = self.domain.features(x[None, :]), self.model.units()[1]
+        here, scale = self.domain.features(x[None, :]), self.model.units().above
         gain = float(np.mean(_excesses(self.model.current()[1], here, features, rng)))
         alternatives = self.model.alternatives()
         logs = TEMPER * np.array([log_posterior for log_posterior, _ in alternatives])
@@ -212,13 +210,14 @@ class AutoSearch(Search):
         if not self.model.trials:
             return {"trials": 0}
         objective, ensemble = self.model.current()
-        shift, scale = self.model.units()
+        units = self.model.units()
         return {
             "trials": self.model.trials,
             "smoothness": self.model.smoothness,
             "settings": [dict(zip(objective.names, np.exp(row).tolist(), strict=True)) for row in ensemble.settings],
-            "shift": shift,
-            "scale": scale,
+            "shift": units.shift,
+            "scale": units.scale,
+            "low values compressed": units.compression is not None,
             "constraints": self.constraints.explain(),
         }
 
@@ -232,7 +231,7 @@ def _excesses(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Gen
 
 
 def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array | None]:
-    """Return log of the weighted mean over settings of E max(f - target, 0), (m,), and its gradient, (m, F) or None.
+    """Return log of the mean over settings of E max(f - target, 0), (m,), and its gradient, (m, F) or None.
 
     Parameters
     ----------

@@ -24,11 +24,12 @@ from math import inf
 import numpy as np
 
 from quadrat.arrays import Array
-from quadrat.gp import LogNormal, LogPosterior, Observations, Priors, fit_map
+from quadrat.gp import Fit, LogNormal, LogPosterior, Observations, Priors, fit_map
 from quadrat.gp.ensemble import Ensemble
 from quadrat.kernels import Kernel, Matern, SquaredExponential, Tied
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
+from quadrat.methods.units import Units
 from quadrat.randomness import generator
 
 __all__ = ["LearnedModel", "is_due"]
@@ -39,10 +40,10 @@ OWN_SPREAD = 0.15  # and this one for each
 SMOOTHNESSES = (0.5, 1.5, 2.5, inf)  # nu of Matérn kernels, ascending; infinite: the squared exponential
 USUAL = 2  # the index of the one that a run starts with
 COMPARE_EVERY = 2  # fits between comparisons of all of them, and between starts from the prior
+COMPRESS_FROM = 10.0  # log evidence gained by compressing low values: less is what any curved function gives
 PRIORS = Priors(
     lengthscale=LogNormal(-0.7, 0.5), common_lengthscale=1.5, noise_variance=LogNormal(-5.0, 1.5)
 )  # in the units of standardised values and of the cube's side
-_LARGEST_VARIANCE = 1e100  # in standardised units: such an observation says nothing, and sums stay finite
 _DRAWS = 11  # names the stream
 
 
@@ -65,6 +66,8 @@ class Learned:
         For each smoothness the most likely log hyper-parameters, shape (p,), or None before it was tried.
     chosen
         The index of the smoothness under which the data were most likely when last compared.
+    compressed
+        Whether they were more likely with low values compressed.
     settings
         Log hyper-parameters under it, shape (M, p): the most likely ones and draws around them.
     fits
@@ -73,6 +76,7 @@ class Learned:
 
     modes: tuple[Array | None, ...]
     chosen: int
+    compressed: bool
     settings: Array
     fits: int
 
@@ -80,16 +84,21 @@ class Learned:
 class LearnedModel:
     """Told trials go in, an ensemble of posteriors comes out, in standardised units and over features of the domain.
 
-    `settings` is how many there are in it; one is the most likely alone.
+    `settings` is how many there are in it; one is the most likely alone. `compresses`: whether low values may be
+    compressed.
     """
 
-    def __init__(self, domain: Domain, seed: int, first: int, settings: int = SETTINGS) -> None:
+    def __init__(
+        self, domain: Domain, seed: int, first: int, settings: int = SETTINGS, *, compresses: bool = True
+    ) -> None:
         self.domain, self.seed, self.first, self.settings = domain, seed, first, settings
+        self.compresses = compresses
         self.trials = 0
         self._x: list[Array] = []
         self._y: list[float] = []
         self._variance: list[float] = []  # NaN where it is to be learned
         self._learned: Learned | None = None
+        self._unkept: Learned | None = None  # what would be learned, when somebody looks before it is due
         self._current: tuple[LogPosterior, Ensemble] | None = None
 
     def tell(self, told: Told) -> None:
@@ -102,7 +111,7 @@ class LearnedModel:
             self._y.append(float(value))
             self._variance.append(np.nan if told.variance is None else float(told.variance))
         self.trials += 1
-        self._current = None
+        self._current = self._unkept = None
         if grown or is_due(self.trials, self.first):
             self._learned = self._learn(None if grown else self._learned)
 
@@ -126,12 +135,12 @@ class LearnedModel:
         """All observations, shape (N,)."""
         return np.array(self._y)
 
-    def units(self) -> tuple[float, float]:
-        """Return the mean and the standard deviation of all observations; their size where they do not differ."""
-        largest = float(np.abs(self.y).max()) or 1.0  # so that squares neither overflow nor vanish
-        scaled = self.y / largest
-        spread = float(np.std(scaled))
-        return largest * float(np.mean(scaled)), largest * (spread if spread > 1e-12 else 1.0)
+    def units(self) -> Units:
+        """Return how told values become those that the model sees."""
+        return self._units(self._latest().compressed)
+
+    def _units(self, compressed: bool) -> Units:
+        return Units.of(self.y, compressed=compressed)
 
     def current(self) -> tuple[LogPosterior, Ensemble]:
         """Return the observations in standardised units, and the ensemble that has seen all of them.
@@ -140,7 +149,8 @@ class LearnedModel:
         """
         if self._current is None:
             learned = self._latest()
-            objective = LogPosterior(self._form(learned.chosen), self._data(), priors=self._priors(), standardise=False)
+            data = self._data(learned.compressed)
+            objective = LogPosterior(self._form(learned.chosen), data, priors=self._priors(), standardise=False)
             self._current = objective, Ensemble(objective, learned.settings)
         return self._current
 
@@ -149,21 +159,25 @@ class LearnedModel:
 
         For statements that should not rest on one smoothness alone. Settings are those of the last comparison.
         """
-        found = []
-        for i, mode in enumerate(self._latest().modes):
+        found, latest = [], self._latest()
+        data = self._data(latest.compressed)
+        for i, mode in enumerate(latest.modes):
             assert mode is not None
-            objective = LogPosterior(self._form(i), self._data(), priors=self._priors(), standardise=False)
+            objective = LogPosterior(self._form(i), data, priors=self._priors(), standardise=False)
             found.append((objective(mode)[0], Ensemble(objective, [mode])))
         return found
 
     def _latest(self) -> Learned:
-        return self._learn(None) if self._learned is None else self._learned
+        if self._learned is not None:
+            return self._learned
+        if self._unkept is None:
+            self._unkept = self._learn(None)
+        return self._unkept
 
-    def _data(self) -> Observations:
-        shift, scale = self.units()
-        x, y = self.domain.features(self.x), self.y / scale - shift / scale
-        with np.errstate(over="ignore"):
-            variance = np.minimum(np.array(self._variance) / scale / scale, _LARGEST_VARIANCE)
+    def _data(self, compressed: bool) -> Observations:
+        units = self._units(compressed)
+        x, y = self.domain.features(self.x), units.seen(self.y)
+        variance = units.variance(np.array(self._variance), self.y)
         known = ~np.isnan(variance)
         if not known.any():
             return Observations.merge(x, y)
@@ -182,26 +196,43 @@ class LearnedModel:
         return kernel if len(groups) == self.domain.dimension else Tied(kernel, groups)
 
     def _learn(self, previous: Learned | None) -> Learned:
-        """Fit the chosen smoothness from where it was; every few times all of them, from the prior too, to choose."""
-        data, priors = self._data(), self._priors()
-        before = previous or Learned((None,) * len(SMOOTHNESSES), USUAL, np.empty((0, 0)), 0)
+        """Fit the chosen smoothness from where it was; every few times all of them, from the prior too, to choose.
+
+        Whether low values are compressed is then decided under the chosen smoothness.
+        """
+        before = previous or Learned((None,) * len(SMOOTHNESSES), USUAL, False, np.empty((0, 0)), 0)
         compare = before.fits % COMPARE_EVERY == 0
+        data = self._data(before.compressed)
         modes, heights = list(before.modes), np.full(len(SMOOTHNESSES), -inf)
         for i in range(len(SMOOTHNESSES)) if compare else [before.chosen]:
-            start = modes[i]
-            fit = fit_map(
-                self._form(i),
-                data,
-                priors=priors,
-                starts=[] if start is None else [start],
-                own_start=compare or start is None,
-                standardise=False,
-            )
+            fit = self._fit(i, data, modes[i], afresh=compare)
             modes[i], heights[i] = fit.parameters, fit.log_posterior
-        chosen = int(np.argmax(heights))
+        chosen, compressed = int(np.argmax(heights)), before.compressed
+        if compare and self.compresses:
+            other = self._fit(chosen, self._data(not compressed), modes[chosen], afresh=False)
+            gained = self._evidence(other.log_posterior, not compressed)
+            gained -= self._evidence(float(heights[chosen]), compressed)
+            if gained > (-COMPRESS_FROM if compressed else COMPRESS_FROM):
+                modes[chosen], compressed = other.parameters, not compressed
         mode = modes[chosen]
         assert mode is not None
-        return Learned(tuple(modes), chosen, np.vstack([mode, mode + self._offsets(len(mode))]), before.fits + 1)
+        settings = np.vstack([mode, mode + self._offsets(len(mode))])
+        return Learned(tuple(modes), chosen, compressed, settings, before.fits + 1)
+
+    def _fit(self, smoothness: int, data: Observations, start: Array | None, *, afresh: bool) -> Fit:
+        """Find the most likely setting, from a start if there is one, and from the prior."""
+        return fit_map(
+            self._form(smoothness),
+            data,
+            priors=self._priors(),
+            starts=[] if start is None else [start],
+            own_start=afresh or start is None,
+            standardise=False,
+        )
+
+    def _evidence(self, log_posterior: float, compressed: bool) -> float:
+        """Return the log posterior as one of the standardised values, compressed or not: comparable."""
+        return log_posterior + float(self._units(compressed).log_slope(self.y).sum())
 
     def _offsets(self, parameters: int) -> Array:
         """Return what draws differ by from the most likely setting, shape (M - 1, p)."""

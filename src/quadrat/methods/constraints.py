@@ -63,7 +63,8 @@ class Constraints:
             return
         if not self._models:
             self._models = tuple(
-                _ConstraintModel(self.domain, self.seed, self.first, settings=1) for _ in told.constraints
+                _ConstraintModel(self.domain, self.seed, self.first, settings=1, compresses=False)
+                for _ in told.constraints
             )
         for model, value in zip(self._models, told.constraints, strict=True):
             model.tell(Told(told.number, told.x, np.array([value])))
@@ -73,7 +74,7 @@ class Constraints:
 
     def current(self) -> Chances:
         """Return what is believed, given all that was told."""
-        limits = (-shift / scale for shift, scale in (model.units() for model in self._models))
+        limits = (float(model.units().seen(np.zeros(()))) for model in self._models)
         return Chances(tuple((model.current()[1], limit) for model, limit in zip(self._models, limits, strict=True)))
 
     def violated(self, points: Array) -> Bools:
@@ -85,9 +86,9 @@ class Constraints:
         rows: list[dict[str, object]] = []
         for model in self._models:
             objective, ensemble = model.current()
-            shift, scale = model.units()
+            units = model.units()
             setting = dict(zip(objective.names, np.exp(ensemble.settings[0]).tolist(), strict=True))
-            rows.append({"setting": setting, "shift": shift, "scale": scale})
+            rows.append({"setting": setting, "shift": units.shift, "scale": units.scale})
         return rows
 
 

@@ -34,7 +34,7 @@ def knowledge_gradients(ensemble: Ensemble, known: Array, new: Array, noise: Arr
     Parameters
     ----------
     ensemble
-        The posterior; what is computed is averaged over its settings, with their weights.
+        The posterior; what is computed is averaged over its settings.
     known
         Features of evaluated points that may be recommended, shape (k, F), k >= 1.
     new
@@ -53,5 +53,5 @@ def knowledge_gradients(ensemble: Ensemble, known: Array, new: Array, noise: Arr
         steps = joints[:, row, choice] * scale[:, None]
         after = means[:, choice, None] + steps[:, :, None] * _NODES
         gained = after.max(axis=1).mean(axis=1) - means[:, :k].max(axis=1)
-        worth[row] = ensemble.weights @ gained
+        worth[row] = gained.mean()
     return np.maximum(worth, 0.0)

@@ -1,0 +1,134 @@
+"""How told values become the numbers that a model sees: standardised, and, where that fits better, low ones compressed.
+
+How badly something bad did says little about where the best is. A training that diverges scores far below all others,
+and a model of the values as they are spends its scale, its length-scales and its noise on that: to it the good values
+are all alike. Compression leaves the upper half of the values as they are, up to a common shift and scale, and turns
+distances below the median into logarithms of them:
+
+    c(z) = z                            where z >= k,
+    c(z) = k - w log(1 + (k - z) / w)   where z < k,
+
+with the median k of the values and the root mean square w of what the upper half exceeds it by. c is increasing, with a
+continuous slope c'(z) = 1 / (1 + (k - z) / w) below k. Whether values are seen so is decided by the evidence, for which
+a density of c(z) becomes one of z by the factor c'(z): a warped Gaussian process [S04] with nothing to learn in the
+warp.
+
+References
+----------
+[S04]  Snelson, Rasmussen and Ghahramani (2004). Warped Gaussian processes. NeurIPS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from quadrat.arrays import Array
+
+__all__ = ["Compression", "Units"]
+
+_LEAST_SPREAD = 1e-12  # of the largest value, below which values count as equal
+_LEAST_WIDTH = 1e-2  # of the standard deviation of all values: where half of them or more are the same
+_LARGEST_VARIANCE = 1e100  # in standardised units: such an observation says nothing, and sums stay finite
+
+
+@dataclass(frozen=True)
+class Compression:
+    """Compression of standardised values about a knee, standardised again by a shift and a scale of its own."""
+
+    knee: float
+    width: float
+    shift: float
+    scale: float
+
+    @classmethod
+    def of(cls, standardised: Array) -> Compression:
+        """Return the one for these values (N,), whose mean is 0 and whose standard deviation 1."""
+        knee = float(np.median(standardised))
+        above = standardised[standardised >= knee] - knee
+        bare = cls(knee, max(float(np.sqrt(np.mean(above**2))), _LEAST_WIDTH), 0.0, 1.0)
+        compressed = bare(standardised)
+        return cls(knee, bare.width, float(np.mean(compressed)), float(np.std(compressed)))
+
+    def __call__(self, standardised: Array) -> Array:
+        """Compress values, any shape."""
+        below = np.maximum(self.knee - standardised, 0.0) / self.width
+        bent = np.where(below > 0, self.knee - self.width * np.log1p(below), standardised)
+        return np.asarray((bent - self.shift) / self.scale)
+
+    def undone(self, compressed: Array) -> Array:
+        """Return the standardised values that compress to these, any shape."""
+        bent = self.shift + self.scale * compressed
+        below = np.maximum(self.knee - bent, 0.0) / self.width
+        with np.errstate(over="ignore"):  # what no value can be: minus infinity
+            return np.asarray(np.where(below > 0, self.knee - self.width * np.expm1(below), bent))
+
+    def log_slope(self, standardised: Array) -> Array:
+        """Return the log of the derivative at values of any shape."""
+        below = np.maximum(self.knee - standardised, 0.0) / self.width
+        return np.asarray(-np.log1p(below) - np.log(self.scale))
+
+
+@dataclass(frozen=True)
+class Units:
+    """From values as told to values as a model sees them, and back.
+
+    Attributes
+    ----------
+    shift, scale
+        The mean of all values told and their standard deviation; their size where they do not differ.
+    compression
+        Of the standardised values, or None.
+
+    Examples
+    --------
+    >>> values = np.array([-100.0, 0.0, 1.0, 2.0, 3.0])
+    >>> units = Units.of(values, compressed=True)
+    >>> units.seen(values).round(2).tolist()
+    [-1.87, -0.02, 0.26, 0.63, 1.01]
+    >>> units.told(units.seen(values)).round(9).tolist()
+    [-100.0, 0.0, 1.0, 2.0, 3.0]
+    """
+
+    shift: float
+    scale: float
+    compression: Compression | None = None
+
+    @classmethod
+    def of(cls, values: Array, *, compressed: bool = False) -> Units:
+        """Return the units for these values (N,)."""
+        largest = float(np.abs(values).max()) or 1.0  # so that squares neither overflow nor vanish
+        scaled = values / largest
+        spread = float(np.std(scaled))
+        differ = spread > _LEAST_SPREAD
+        plain = cls(largest * float(np.mean(scaled)), largest * (spread if differ else 1.0))
+        return cls(plain.shift, plain.scale, Compression.of(plain.seen(values))) if compressed and differ else plain
+
+    @property
+    def above(self) -> float:
+        """What one unit of the model is in told units, among the upper half of the values."""
+        return self.scale if self.compression is None else self.scale * self.compression.scale
+
+    def seen(self, values: Array) -> Array:
+        """Return told values, of any shape, as the model sees them."""
+        standardised = values / self.scale - self.shift / self.scale
+        return standardised if self.compression is None else self.compression(standardised)
+
+    def told(self, seen: Array) -> Array:
+        """Return what was told, for values of any shape as the model sees them."""
+        return self.shift + self.scale * (seen if self.compression is None else self.compression.undone(seen))
+
+    def variance(self, variances: Array, values: Array) -> Array:
+        """Return variances (N,) of told values (N,) as the model sees them, to first order."""
+        with np.errstate(over="ignore"):
+            scaled = variances / self.scale / self.scale
+            if self.compression is not None:
+                scaled = scaled * np.exp(2 * self.log_slope(values))
+            return np.minimum(scaled, _LARGEST_VARIANCE)
+
+    def log_slope(self, values: Array) -> Array:
+        """Return the log of the derivative of what is seen, in that of the standardised value, at told values (N,)."""
+        if self.compression is None:
+            return np.zeros_like(values)
+        return self.compression.log_slope(values / self.scale - self.shift / self.scale)
