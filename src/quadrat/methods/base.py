@@ -2,12 +2,14 @@
 
 A search works on the unit cube and always maximises. It never sees parameters, directions or failures: the optimizer
 translates. It holds no random state: whatever it draws comes from `generator(seed, trial number, ...)`, so that a
-search is rebuilt, bit for bit, by asking and telling again what was asked and told.
+search is rebuilt, bit for bit, by asking and telling again what was asked and told; what was told together is told
+together again.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -76,7 +78,16 @@ class Guess:
 
 
 class Search(ABC):
-    """A method at work. The optimizer calls these and nothing else."""
+    """A method at work. The optimizer calls these and nothing else.
+
+    Attributes
+    ----------
+    asking_changes_nothing
+        Whether `ask` leaves no trace: whatever is asked of the search later, it answers the same, bit for bit, as if
+        `ask` had not been called. A run is then rebuilt by telling alone, which spares one suggestion a trial.
+    """
+
+    asking_changes_nothing: ClassVar[bool] = False
 
     @abstractmethod
     def ask(self, number: int, pending: Array) -> Proposal:
@@ -93,6 +104,14 @@ class Search(ABC):
     @abstractmethod
     def tell(self, told: Told) -> None:
         """Take in one finished trial."""
+
+    def tell_many(self, told: Sequence[Told]) -> None:
+        """Take in many finished trials at once, such as old results, in this order.
+
+        A search that learns may do so once, after the last: it need not end as it would by telling one after another.
+        """
+        for one in told:
+            self.tell(one)
 
     def fail(self, number: int, x: Array) -> None:  # noqa: B027  # most searches only avoid the point
         """Take in one trial at x, shape (D,), that ended without a value."""

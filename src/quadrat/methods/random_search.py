@@ -29,6 +29,8 @@ class DesignSearch(Search):
         What a proposal says of itself.
     """
 
+    asking_changes_nothing: ClassVar[bool] = True
+
     def __init__(self, point: Callable[[int], Array], why: str) -> None:
         self._point = point
         self._why = why

@@ -7,6 +7,8 @@ a setting that crashed would be tried again. And most methods know nothing of a 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from quadrat.arrays import Array
@@ -18,8 +20,8 @@ _TRIES_PER_RADIUS = 16
 _RADII = (0.05, 0.1, 0.2, 0.4, 1.0)  # of the axis, nearest first: what the method wanted is near its proposal
 
 
-def free_point(space: Space, x: Array, taken: Array, rng: np.random.Generator) -> Array | None:
-    """Return a feasible rounded point near `x` that is not among the rows of `taken`; None when none was found.
+def free_point(space: Space, x: Array, is_taken: Callable[[Array], bool], rng: np.random.Generator) -> Array | None:
+    """Return a feasible rounded point near `x` that is not taken; None when none was found.
 
     Parameters
     ----------
@@ -27,16 +29,15 @@ def free_point(space: Space, x: Array, taken: Array, rng: np.random.Generator) -
         What rounds.
     x
         The proposal, shape (D,).
-    taken
-        Rounded points to avoid, shape (p, D).
+    is_taken
+        Says of a rounded point, shape (D,), whether it is to be avoided.
     rng
         The stream to draw from.
     """
-    avoid = {row.tobytes() for row in taken}
     for radius in _RADII:
         steps = rng.uniform(-radius, radius, size=(_TRIES_PER_RADIUS, space.dimension))
         nearby = space.round(np.clip(x + steps, 0.0, 1.0))
-        free = np.array([row for row in nearby[space.allowed(nearby)] if row.tobytes() not in avoid])
+        free = np.array([row for row in nearby[space.allowed(nearby)] if not is_taken(row)])
         if len(free):
             nearest: Array = free[int(np.argmin(((free - x) ** 2).sum(axis=1)))]
             return nearest

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from enum import Enum
 
+import numpy as np
+
+from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
+from quadrat.methods.base import Told
+from quadrat.optimizer.outcome import Reading
 
 __all__ = ["Direction"]
 
@@ -53,3 +58,9 @@ class Direction(Enum):
         """Return an interval (low, high) of values on the other side."""
         low, high = sorted(self.turn(end) for end in interval)
         return low, high
+
+    def told(self, number: int, x: Array, reading: Reading) -> Told:
+        """Return trial `number` at x, shape (D,), which was read to be complete, as the search sees it."""
+        values = np.array([self.turn(value) for value in reading.values])
+        variance = None if reading.sem is None else reading.sem**2
+        return Told(number, x, values, variance, tuple(reading.constraints.values()))  # in the order of their names

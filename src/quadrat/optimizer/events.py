@@ -1,40 +1,53 @@
 """The log of a run as plain data, from which the run is rebuilt.
 
-Two kinds of events, in the order in which they happened:
+Three kinds of events, in the order in which they happened:
 
-    {"event": "ask", "number": 3, "by": "method", "params": {...}, "why": "...", "pending": [1], "failed": [0]}
+    {"event": "ask", "number": 3, "by": "method", "params": {...}, "why": "..."}
     {"event": "tell", "number": 1, "values": [0.5], "sem": None, "failure": None, "constraints": {}}
+    {"event": "add_many", "number": 4, "why": "...", "params": {"x": [...], "depth": {"rows": [...], "values": [...]}},
+     "values": [0.5, [0.1, 0.2], None], "sem": None, "failure": [None, None, "told nan"], "constraints": {}}
 
-Everything in them is what JSON holds, and floats come back from JSON bit for bit.
+The last has columns, with an entry for each of the trials: many trials take little more room than their numbers do. A
+parameter that does not exist everywhere comes with the rows where it does. Among the values a list is replicates and
+None a failure; a column of standard errors or failures is None as a whole where no trial has any.
+
+What was pending or failed at an ask follows from the events before it. (States of version 1 hold it, in lists that
+grow with every failure; they are not looked at.) Everything is what JSON holds, and floats come back from JSON bit for
+bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from quadrat.errors import InvalidInput
+from quadrat.optimizer.batch import Batch
 from quadrat.optimizer.measured import check_names
 from quadrat.optimizer.outcome import Reading
 from quadrat.optimizer.trial import TrialRecord
 from quadrat.space import Space
 
-__all__ = ["VERSION", "Event", "asked", "check_header", "reading_of", "told"]
+__all__ = ["VERSION", "Event", "added", "asked", "batch_of", "check_header", "reading_of", "told"]
 
 Event: TypeAlias = dict[str, Any]
-VERSION = 1
+VERSION = 2
+_READABLE = (1, 2)
+_KEYS: dict[str, set[str]] = {  # states of runs from before there were constraints have none, and one may do without
+    "ask": {"number", "by", "params", "why"},
+    "tell": {"number", "values", "sem", "failure"},
+    "add_many": {"number", "why", "params", "values", "sem", "failure", "constraints"},
+}
 
 
-def asked(record: TrialRecord, by: str, pending: list[int], failed: list[int]) -> Event:
-    """Return the event of an ask: what was asked, by whom, and what was pending and failed at that time."""
+def asked(record: TrialRecord, by: str) -> Event:
+    """Return the event of an ask: what was asked, and by whom."""
     return {
         "event": "ask",
         "number": record.number,
         "by": by,
         "params": dict(record.params),
         "why": record.why,
-        "pending": pending,
-        "failed": failed,
     }
 
 
@@ -65,6 +78,71 @@ def reading_of(event: Mapping[str, Any], names: tuple[str, ...]) -> Reading:
     return Reading(tuple(event["values"]), event["sem"], event["failure"], in_order)
 
 
+def added(first: int, batch: Batch, why: str) -> Event:
+    """Return the event of many trials, numbered from `first`, that were added at once."""
+    readings = batch.readings
+    params = {name: _column(batch.params, name) for name in {name: None for row in batch.params for name in row}}
+    constrained = {name: None for reading in readings for name in reading.constraints}
+    return {
+        "event": "add_many",
+        "number": first,
+        "why": why,
+        "params": params,
+        "values": [_plain(reading.values) for reading in readings],
+        "sem": _unless_empty([reading.sem for reading in readings]),
+        "failure": _unless_empty([reading.failure for reading in readings]),
+        "constraints": {name: [reading.constraints.get(name) for reading in readings] for name in constrained},
+    }
+
+
+def batch_of(event: Mapping[str, Any], space: Space, names: tuple[str, ...]) -> Batch:
+    """Return the trials in the event of many; `names` are the constraints of the run so far.
+
+    Raises
+    ------
+    InvalidInput
+        Parameters that are not in the space, or other constraints than those of the run.
+    """
+    n = len(event["values"])
+    nothing = [None] * n
+    constraints = {name: event["constraints"][name] for name in sorted(event["constraints"])}
+    readings = []
+    columns = (event["values"], event["sem"] or nothing, event["failure"] or nothing)
+    for i, (values, sem, failure) in enumerate(zip(*columns, strict=True)):
+        held = {name: column[i] for name, column in constraints.items() if column[i] is not None}
+        if failure is None:
+            check_names(held, names)
+        names = names or tuple(held)
+        readings.append(Reading(_tuple(values), sem, failure, held))
+    params: list[dict[str, Any]] = [{} for _ in range(n)]
+    for name, column in event["params"].items():
+        everywhere = not isinstance(column, Mapping)
+        rows, values = (range(n), column) if everywhere else (column["rows"], column["values"])
+        for row, value in zip(rows, values, strict=True):
+            params[row][name] = value
+    return Batch(params, space.to_units(params), readings)
+
+
+def _column(params: Sequence[Mapping[str, Any]], name: str) -> list[Any] | dict[str, list[Any]]:
+    rows = [i for i, row in enumerate(params) if name in row]
+    values = [params[i][name] for i in rows]
+    return values if len(rows) == len(params) else {"rows": rows, "values": values}
+
+
+def _unless_empty(column: list[Any]) -> list[Any] | None:
+    return None if all(entry is None for entry in column) else column
+
+
+def _plain(values: tuple[float, ...]) -> float | list[float] | None:
+    return values[0] if len(values) == 1 else list(values) or None
+
+
+def _tuple(values: float | list[float] | None) -> tuple[float, ...]:
+    if values is None:
+        return ()
+    return tuple(values) if isinstance(values, list) else (values,)
+
+
 def check_header(state: Mapping[str, Any], space: Space, method: str) -> None:
     """Refuse a state that is not one, or that belongs to another space or method.
 
@@ -73,8 +151,9 @@ def check_header(state: Mapping[str, Any], space: Space, method: str) -> None:
     InvalidInput
         The message says which of these, and what the state was made with.
     """
-    if not isinstance(state, Mapping) or state.get("version") != VERSION:
-        raise InvalidInput(f"state: expected what Optimizer.state() returns, version {VERSION}, got {state!r:.80}")
+    if not isinstance(state, Mapping) or state.get("version") not in _READABLE:
+        versions = " or ".join(map(str, _READABLE))
+        raise InvalidInput(f"state: expected what Optimizer.state() returns, version {versions}, got {state!r:.80}")
     missing = [key for key in ("direction", "seed", "space", "method", "events") if key not in state]
     if missing:
         raise InvalidInput(f"state: expected the keys of Optimizer.state(), got none called {', '.join(missing)}")
@@ -85,3 +164,13 @@ def check_header(state: Mapping[str, Any], space: Space, method: str) -> None:
         raise InvalidInput(
             f"state: expected a state of the method {method}, got one of {state['method']}; pass that one as method="
         )
+    for event in _listed(state["events"]):
+        known = _KEYS.get(str(event.get("event"))) if isinstance(event, Mapping) else None
+        if known is None or not known <= event.keys():
+            raise InvalidInput(f"state: expected an event of Optimizer.state(), got {event!r:.80}")
+
+
+def _listed(events: object) -> list[Any]:
+    if not isinstance(events, list):
+        raise InvalidInput(f"state: expected a list of events, got {events!r:.80}")
+    return events

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +13,12 @@ import numpy as np
 
 from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
+from quadrat.optimizer.batch import Batch
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.outcome import Reading
 from quadrat.optimizer.recommendation import BestSeen
 from quadrat.optimizer.trial import Entry, State, TrialRecord
+from quadrat.partition.growing import Growing
 
 __all__ = ["History"]
 
@@ -30,14 +35,18 @@ class History:
     """
 
     def __init__(self, dimension: int, direction: Direction) -> None:
-        self._dimension = dimension
         self._direction = direction
         self._best: TrialRecord | None = None  # of those whose constraints hold, where there are constraints
+        self._best_rank = (math.inf, 0)
         self._constraint_names: tuple[str, ...] = ()
+        self._constrained: list[int] = []  # complete trials with constraints, in the order told
+        self._constraints = Growing(np.float64)  # their values, a row each; shaped when the names are known
         self._entries: list[Entry] = []
-        # Dictionaries as ordered sets: numbers in the order in which the trials came into that state.
-        self._in: dict[State, dict[int, None]] = {"pending": {}, "complete": {}, "failed": {}}
+        self._in: dict[State, list[int]] = {"pending": [], "complete": [], "failed": []}  # numbers, ascending
+        self._failed = Growing(np.float64, (dimension,))  # points, in the order of their numbers
         self._at: dict[bytes, int] = {}
+        self._taken: Counter[bytes] = Counter()  # how many trials are pending or failed at a point
+        self._standard_errors = False
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -78,71 +87,104 @@ class History:
 
         So units in which constraints are told do not matter. Of equals, the one with the best mean, then the first.
         """
-        told = [self[number].record for number in self.numbers("complete") if self[number].record.constraints]
-        excess = np.maximum([list(record.constraints.values()) for record in told], 0.0)
+        excess = np.maximum(self._constraints.view, 0.0)
         total = (excess / np.maximum(excess.max(axis=0), np.finfo(np.float64).tiny)).sum(axis=1)
-        value = [-self._direction.turn(record.value or 0.0) for record in told]
-        return told[int(np.lexsort((value, total))[0])]
+        least = [number for number, at_least in zip(self._constrained, total == total.min(), strict=True) if at_least]
+        return min((self[number].record for number in least), key=lambda record: self._rank(record, record.value))
+
+    def _rank(self, record: TrialRecord, value: float | None) -> tuple[float, int]:
+        """Return what sorts complete trials: the best mean first, and of equals the smaller number, whenever told."""
+        assert value is not None
+        return -self._direction.turn(value), record.number
 
     @property
     def standard_errors(self) -> bool:
         """Whether any outcome came with a standard error."""
-        return any(self[number].record.sem is not None for number in self._in["complete"])
+        return self._standard_errors
 
     def numbers(self, state: State) -> list[int]:
         """Return the numbers of the trials in a state, ascending."""
-        return sorted(self._in[state])
+        return self._in[state].copy()
 
     def count(self, state: State) -> int:
         """Return how many trials are in a state."""
         return len(self._in[state])
 
-    def points(self, numbers: Iterable[int]) -> Array:
-        """Return the points of trials, shape (p, D)."""
-        rows = [self[number].x for number in numbers]
-        return np.array(rows).reshape(len(rows), self._dimension)
+    @property
+    def taken(self) -> Array:
+        """The points that are not to be asked now, shape (p, D): of pending trials, then of failed ones, by number."""
+        pending = [self[number].x for number in self._in["pending"]]
+        return np.vstack([*pending, self._failed.view]) if pending else self._failed.view.copy()
+
+    def is_taken(self, x: Array) -> bool:
+        """Return whether a trial at exactly the point `x`, shape (D,), is pending or failed."""
+        return _key(x) in self._taken
 
     def first_at(self, x: Array) -> int | None:
         """Return the number of the first trial at exactly the point `x`, shape (D,), or None."""
-        return self._at.get((x + 0.0).tobytes())
+        return self._at.get(_key(x))
 
     def begin(self, params: Mapping[str, Any], x: Array, why: str) -> TrialRecord:
         """Add a pending trial and return its record."""
-        number = len(self._entries)
-        record = TrialRecord(number, dict(params), why)
-        self._entries.append(Entry(record, x))
-        self._in["pending"][number] = None
-        self._at.setdefault((x + 0.0).tobytes(), number)
+        record = TrialRecord(len(self), dict(params), why)
+        self._append(record, x)
+        self._in["pending"].append(record.number)
+        self._taken[_key(x)] += 1
         return record
 
     def finish(self, number: int, reading: Reading) -> TrialRecord:
         """Give a pending trial its outcome and return its record."""
         entry = self[number]
-        state: State = "complete" if reading.failure is None else "failed"
-        record = replace(
-            entry.record,
-            state=state,
-            values=reading.values,
-            sem=reading.sem,
-            failure=reading.failure,
-            constraints=dict(reading.constraints),
-        )
+        pending, key = self._in["pending"], _key(entry.x)
+        del pending[bisect_left(pending, number)]
+        self._taken[key] -= 1
+        if not self._taken[key]:
+            del self._taken[key]
+        record = _finished(number, entry.record.params, entry.record.why, reading)
         self._entries[number] = replace(entry, record=record)
-        del self._in["pending"][number]
-        self._in[state][number] = None
-        if record.constraints and not self._constraint_names:
-            self._constraint_names = tuple(record.constraints)
-            self._best = None  # whether the constraints hold in earlier trials is not known
-        if (record.feasible or not self._constraint_names) and self._is_better(record):
-            self._best = record
+        self._take_in(record, entry.x)
         return record
 
-    def _is_better(self, record: TrialRecord) -> bool:
-        if record.value is None or self._best is None or self._best.value is None:
-            return record.value is not None
-        mine, best = self._direction.turn(record.value), self._direction.turn(self._best.value)
-        # Ties go to the smaller number, whatever order they were told in.
-        return mine > best or (mine == best and record.number < self._best.number)
+    def add(self, batch: Batch, why: str) -> None:
+        """Add trials that have their outcomes."""
+        for params, x, reading in zip(batch.params, batch.x, batch.readings, strict=True):
+            record = _finished(len(self), params, why, reading)
+            self._append(record, x)
+            self._take_in(record, x)
+
+    def _append(self, record: TrialRecord, x: Array) -> None:
+        self._entries.append(Entry(record, x))
+        self._at.setdefault(_key(x), record.number)
+
+    def _take_in(self, record: TrialRecord, x: Array) -> None:
+        """Keep what is asked of all finished trials together, so that no answer needs to look at every one."""
+        numbers = self._in[record.state]
+        place = bisect_left(numbers, record.number)
+        numbers.insert(place, record.number)
+        if record.state == "failed":
+            self._taken[_key(x)] += 1
+            self._insert_failed(place, x)
+        self._standard_errors |= record.sem is not None
+        if record.constraints:
+            if not self._constraint_names:
+                self._constraint_names = tuple(record.constraints)
+                self._constraints = Growing(np.float64, (len(record.constraints),))
+                self._best = None  # whether the constraints hold in earlier trials is not known
+            self._constrained.append(record.number)
+            self._constraints.append(list(record.constraints.values()))
+        value = record.value
+        if value is not None and (record.feasible or not self._constraint_names):
+            rank = self._rank(record, value)
+            if self._best is None or rank < self._best_rank:
+                self._best, self._best_rank = record, rank
+
+    def _insert_failed(self, place: int, x: Array) -> None:
+        if place == self._failed.size:
+            self._failed.append(x)
+        else:  # told in another order than asked
+            points = np.insert(self._failed.view, place, x, axis=0)
+            self._failed = Growing(np.float64, x.shape)
+            self._failed.extend(points)
 
     def require_pending(self, number: int) -> None:
         """Refuse a trial that cannot be told, and name its state.
@@ -168,3 +210,21 @@ class History:
     def summary(self) -> str:
         """Return how many trials are in each state, in words."""
         return ", ".join(f"{self.count(state)} {state}" for state in ("complete", "failed", "pending"))
+
+
+def _key(x: Array) -> bytes:
+    """Return what tells points apart; + 0.0, because -0.0 is the same coordinate as 0.0."""
+    return (x + 0.0).tobytes()
+
+
+def _finished(number: int, params: dict[str, Any], why: str, reading: Reading) -> TrialRecord:
+    return TrialRecord(
+        number,
+        params,
+        why,
+        "complete" if reading.failure is None else "failed",
+        reading.values,
+        reading.sem,
+        reading.failure,
+        dict(reading.constraints),
+    )

@@ -90,7 +90,7 @@ def read_measured(
     reading = read_outcome(outcome, reason=reason)
     if told or reading.failure is None:
         check_names(told, names)
-    if reading.failure is not None:
+    if reading.failure is not None or not told:
         return reading
     wrong = [(name, value) for name, value in told.items() if not math.isfinite(value)]
     if wrong:

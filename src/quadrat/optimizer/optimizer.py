@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-import logging
 import operator
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
 from quadrat.arrays import Array
 from quadrat.confidence import CertificateCurve
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.methods.base import Method, Told
+from quadrat.methods.base import Method
+from quadrat.optimizer.batch import gather_batch, plain_params
 from quadrat.optimizer.certifying import curve_of, report_of
-from quadrat.optimizer.collisions import free_point
 from quadrat.optimizer.direction import Direction
-from quadrat.optimizer.domain_of import domain_of
-from quadrat.optimizer.events import VERSION, Event, asked, check_header, reading_of, told
-from quadrat.optimizer.history import History
+from quadrat.optimizer.events import VERSION, check_header
 from quadrat.optimizer.measured import Measured, read_measured
 from quadrat.optimizer.method_choice import resolve
 from quadrat.optimizer.outcome import Outcome, Reading
+from quadrat.optimizer.past_study import Study
+from quadrat.optimizer.past_table import Table
 from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recommendation, why_recommended
+from quadrat.optimizer.run import Run
 from quadrat.optimizer.trial import Trial, TrialRecord
 from quadrat.randomness import generator
 from quadrat.space import Space
-from quadrat.space.constraint import feasible_points
 
 __all__ = ["Optimizer"]
 
-_COLLISION_STREAM = 0x0C011151  # names the stream of `free_point`, apart from those that methods draw from
-_logger = logging.getLogger(__name__)
+_TOLD = "told by the user"  # why a trial that was added is in the run
 
 
 class Optimizer:
@@ -69,6 +65,13 @@ class Optimizer:
     ...     optimizer.tell(trial, trial.params["x"] ** 2)
     >>> abs(optimizer.recommend().params["x"]) < 0.1
     True
+
+    Old results are loaded at once, from lists, a DataFrame or an Optuna study:
+
+    >>> optimizer.add_trials([{"x": 0.5}, {"x": -0.5}, {"x": 0.0}], [0.25, 0.25, float("nan")])
+    range(30, 33)
+    >>> optimizer
+    <Optimizer: minimize with RandomSearch, 32 complete, 1 failed, 0 pending>
     """
 
     def __init__(self, space: Space, *, direction: str, method: str | Method | None = None, seed: int = 0) -> None:
@@ -79,10 +82,9 @@ class Optimizer:
         self._direction = Direction.read(direction)
         self._method = resolve(method)
         self._seed = operator.index(seed)
-        self._search = self._method.start_in(domain_of(space), self._seed)
-        self._history = History(space.dimension, self._direction)
-        self._events: list[Event] = []
-        self._report: CertificateReport | None = None  # the certificate, until something happens
+        self._run = Run(space, self._direction, self._method, self._seed)
+        self._search, self._history = self._run.search, self._run.history
+        self._report: tuple[int, CertificateReport] | None = None  # the certificate after so many events
         self._mark = zlib.crc32(repr((space, self.direction, self._method, self._seed)).encode())
 
     @property
@@ -125,14 +127,12 @@ class Optimizer:
             The parameters to evaluate, where you want to choose them yourself, such as today's setting; None leaves
             the choice to the method.
         """
-        pending, failed = self._history.numbers("pending"), self._history.numbers("failed")
         if params is None:
-            chosen, why = self._propose(pending, failed)
-            return self._begin(chosen, why, "method", pending, failed)
-        self._space.to_unit(params)  # refuses what is not in the space
-        if not self._space.feasible(params):
-            raise InvalidInput(f"params: expected ones that the space's constraint allows, got {dict(params)!r:.120}")
-        return self._begin(params, "chosen by the user", "user", pending, failed)
+            return self._begin(*self._run.propose(), "method")
+        chosen = self._checked(params)
+        if not self._space.feasible(chosen):
+            raise InvalidInput(f"params: expected ones that the space's constraint allows, got {chosen!r:.120}")
+        return self._begin(chosen, "chosen by the user", "user")
 
     def tell(
         self,
@@ -168,7 +168,7 @@ class Optimizer:
         """
         number = self._number(trial)
         self._history.require_pending(number)
-        self._finish(number, self._read(outcome, constraints, reason))
+        self._run.finish(number, self._read(outcome, constraints, reason))
 
     def add(
         self,
@@ -181,11 +181,61 @@ class Optimizer:
 
         Results without constraints can be added before the first with some; whether these hold there is then not known.
         """
-        self._space.to_unit(params)
+        checked = self._checked(params)
         reading = self._read(outcome, constraints)  # all is checked before anything changes
-        pending, failed = self._history.numbers("pending"), self._history.numbers("failed")
-        number = self._begin(params, "told by the user", "user", pending, failed).number
-        return self._finish(number, reading)
+        return self._run.finish(self._begin(checked, _TOLD, "user").number, reading)
+
+    def add_trials(
+        self,
+        params: Iterable[Mapping[str, Any]] | Table | Study,
+        values: Iterable[Outcome | Measured] | str | None = None,
+        *,
+        constraints: Iterable[Mapping[str, float] | None] | None = None,
+        skip_outside: bool = False,
+    ) -> range:
+        """Take in many results at once, such as those of an earlier search: quicker than one `add` after another.
+
+        Everything is checked first: where something is refused, nothing was added. The method learns from all of them
+        together, so its later suggestions need not be those that it would make after as many `add`.
+
+        Parameters
+        ----------
+        params
+            A list of mappings from names to values. Or a table with a column for each parameter (a pandas DataFrame,
+            or what works like one), whose cells are None or NaN where a parameter does not exist. Or an Optuna study
+            of the same direction: failed trials are failed here, pruned ones have the last value that they reported
+            or are failed if they reported none, its constraints come along, and what is running or waiting is left out.
+        values
+            An outcome for each, anything that `add` takes: mind that NaN is a failure, and so is an empty cell of a
+            column. With a table, also the name of its column that has them; with a study, nothing.
+        constraints
+            A mapping for each, or None where there are none, as in `add`.
+        skip_outside
+            Whether to leave out trials whose parameters are not in the space; how many these are is logged. By default
+            they are refused.
+
+        Returns
+        -------
+        range
+            The numbers of the new trials.
+
+        Raises
+        ------
+        InvalidInput
+            What `add` refuses, with the trial that is meant; lists of different lengths; columns that are no
+            parameters; a study of another direction or of several objectives.
+        """
+        batch = gather_batch(
+            params,
+            values,
+            constraints,
+            space=self._space,
+            direction=self._direction,
+            names=self._history.constraint_names,
+            method=self._method,
+            skip_outside=skip_outside,
+        )
+        return self._run.add(batch, _TOLD)
 
     # --- answers
 
@@ -234,10 +284,10 @@ class Optimizer:
         Only methods with stated assumptions certify, only where every parameter is a Float without steps or
         conditions, and only from plain values: a standard error is an estimate, which nothing certified rests on.
         """
-        if self._report is None:
+        if self._report is None or self._report[0] != len(self._run.events):
             run = self._space, self._method, self._history, self._direction
-            self._report = report_of(*run, self._search, self._params_at)
-        return self._report
+            self._report = len(self._run.events), report_of(*run, self._search, self._params_at)
+        return self._report[1]
 
     def certificate_curve(self, norm_bounds: Sequence[float] | Array) -> CertificateCurve:
         """Return what each norm bound would certify from the outcomes so far, all else as the method assumes.
@@ -278,12 +328,14 @@ class Optimizer:
             "seed": self._seed,
             "space": self._space.to_dict(),
             "method": repr(self._method),
-            "events": deepcopy(self._events),
+            "events": deepcopy(self._run.events),
         }
 
     @classmethod
     def from_state(cls, space: Space, state: Mapping[str, Any], *, method: str | Method | None = None) -> Optimizer:
         """Rebuild a run by asking and telling again what was asked and told.
+
+        Where asking leaves no trace, only the last suggestion is made again. One that differs is logged as a warning.
 
         Parameters
         ----------
@@ -300,79 +352,24 @@ class Optimizer:
         chosen = resolve(method)
         check_header(state, space, repr(chosen))
         optimizer = cls(space, direction=state["direction"], method=chosen, seed=state["seed"])
-        for event in state["events"]:
-            try:
-                optimizer._replay(event)
-            except (KeyError, TypeError, AttributeError) as error:
-                raise InvalidInput(f"state: expected an event of Optimizer.state(), got {event!r:.80}") from error
+        optimizer._run.replay(state["events"])
         return optimizer
-
-    def _replay(self, event: Mapping[str, Any]) -> None:
-        if event["event"] == "tell":
-            self._history.require_pending(event["number"])
-            self._finish(event["number"], reading_of(event, self._history.constraint_names))
-            return
-        pending, failed = list(event["pending"]), list(event["failed"])
-        if event["by"] == "method":
-            params, _ = self._propose(pending, failed)
-            if params != event["params"]:
-                # What was evaluated is what counts. The run goes on, it is only not the one it would have been.
-                _logger.warning(
-                    "trial %d: this machine suggests %r where %r was asked; later suggestions may differ too",
-                    event["number"],
-                    params,
-                    event["params"],
-                )
-        self._begin(event["params"], event["why"], event["by"], pending, failed)
 
     # --- the two sides of the cube
 
-    def _propose(self, pending: list[int], failed: list[int]) -> tuple[dict[str, Any], str]:
-        """Return the method's next parameters and why, given the numbers of pending and failed trials."""
-        number = len(self._history)
-        taken = self._history.points([*pending, *failed])
-        proposal = self._search.ask(number, taken)
-        x, why = self._space.round(proposal.x), proposal.why
-        # On a continuous space equal points are no accident: methods that certify measure the same point again.
-        collides = not self._space.is_continuous and bool((taken == x).all(axis=1).any())
-        forbidden = not self._space.allowed(x[None, :])[0]
-        if collides or forbidden:
-            rng = generator(self._seed, number, _COLLISION_STREAM)
-            free = free_point(self._space, x, taken, rng)
-            if free is None and forbidden:
-                free = feasible_points(self._space, 1, rng)[0]
-            if free is not None:
-                wanted = "that is feasible" if forbidden else "that is neither pending nor failed"
-                x, why = free, f"{why}; moved to a neighbour {wanted}"
-        repeated = self._history.first_at(x)
-        if repeated is not None:
-            why = f"{why}; repeats trial {repeated}"
-        return self._space.from_unit(x), why
+    def _checked(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters of the user's as plain data; refuses what is not in the space."""
+        self._space.to_unit(params)
+        return plain_params([params], self._space)[0]
 
-    def _begin(self, params: Mapping[str, Any], why: str, by: str, pending: list[int], failed: list[int]) -> Trial:
+    def _begin(self, params: Mapping[str, Any], why: str, by: str) -> Trial:
         x = self._space.to_unit(params)
-        record = self._history.begin(params, x, why)
-        self._events.append(asked(record, by, pending, failed))
-        self._report = None
+        record = self._run.begin(params, x, why, by)
         return Trial(record.number, dict(record.params), why, _mark=self._mark_of(x))
 
     def _read(self, outcome: object, constraints: object, reason: str | None = None) -> Reading:
         names = self._history.constraint_names
         return read_measured(outcome, constraints, names=names, method=self._method, reason=reason)
-
-    def _finish(self, number: int, reading: Reading) -> TrialRecord:
-        if reading.failure is None:
-            values = np.array([self._direction.turn(value) for value in reading.values])
-            variance = None if reading.sem is None else reading.sem**2
-            constraints = tuple(reading.constraints.values())  # in the order of their names
-            self._search.tell(Told(number, self._history[number].x, values, variance, constraints))
-        else:
-            _logger.warning("trial %d failed: %s", number, reading.failure)
-            self._search.fail(number, self._history[number].x)
-        record = self._history.finish(number, reading)
-        self._events.append(told(number, reading))
-        self._report = None
-        return record
 
     def _number(self, trial: Trial | int) -> int:
         if isinstance(trial, Trial):

@@ -87,6 +87,8 @@ def read_outcome(outcome: object, *, name: str = "outcome", reason: str | None =
     >>> read_outcome(float("nan"))
     Reading(values=(), sem=None, failure='told nan', constraints={})
     """
+    if type(outcome) is float and math.isfinite(outcome):  # nearly all are, and there may be many
+        return Reading((outcome,))
     if isinstance(outcome, Failed):
         return Reading(failure=reason or "told FAILED")
     values: tuple[float, ...]

@@ -1,0 +1,110 @@
+"""Results from before the run that come as an Optuna study.
+
+A study is known by what it has, so that Optuna is not needed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeGuard
+
+from quadrat.errors import InvalidInput
+from quadrat.optimizer.direction import Direction
+from quadrat.optimizer.outcome import FAILED
+from quadrat.optimizer.past_trials import PastTrials
+
+__all__ = ["Study", "is_study", "past_trials_in_study"]
+
+_STATES = ("COMPLETE", "PRUNED", "FAIL", "RUNNING", "WAITING")
+_FAILURES = {"COMPLETE": None, "PRUNED": "pruned before it had a value", "FAIL": "failed in the study"}
+
+
+class Study(Protocol):
+    """What of a study is looked at; beside it `directions` or `direction`."""
+
+    @property
+    def trials(self) -> Sequence[Any]:
+        """Trials with `number`, `state`, `params` and `value`."""
+
+
+def is_study(given: object) -> TypeGuard[Study]:
+    """Return whether `given` is a study."""
+    return hasattr(given, "trials") and (hasattr(given, "directions") or hasattr(given, "direction"))
+
+
+def past_trials_in_study(study: Study, direction: Direction) -> PastTrials:
+    """Return the finished trials of a study; those that run or wait are left out.
+
+    A pruned trial counts with the last value that it reported, and as failed where it reported none. Constraints are
+    taken along: a study means the same by them, numbers that are <= 0 where they hold.
+
+    Parameters
+    ----------
+    study
+        One objective.
+    direction
+        Which the study must have too.
+
+    Raises
+    ------
+    InvalidInput
+        Several objectives, the other direction, or trials in a state that Optuna does not have.
+    """
+    _check_direction(study, direction)
+    finished = [(trial, state) for trial in _trials(study) if (state := _state(trial)) in _FAILURES]
+    outcomes = [_outcome(trial, state) for trial, state in finished]
+    return PastTrials(
+        [trial.params for trial, _ in finished],
+        outcomes,
+        [_constraints(trial) for trial, _ in finished],
+        [
+            _FAILURES[state] if outcome is FAILED else None
+            for (_, state), outcome in zip(finished, outcomes, strict=True)
+        ],
+        [f"trial {trial.number}" for trial, _ in finished],
+    )
+
+
+def _check_direction(study: Any, direction: Direction) -> None:
+    given = list(study.directions) if hasattr(study, "directions") else [study.direction]
+    words = [str(getattr(word, "name", word)).lower() for word in given]
+    if len(words) != 1:
+        raise InvalidInput(
+            f"study: expected one objective, got {len(words)} ({', '.join(words)}); pass lists instead,"
+            " add_trials([t.params for t in trials], [t.values[0] for t in trials])"
+        )
+    if words[0] != direction.value:
+        raise InvalidInput(
+            f"study: expected direction {direction.value!r}, as the optimizer has, got {words[0]!r}; make the Optimizer"
+            " with the direction of the study"
+        )
+
+
+def _trials(study: Any) -> Sequence[Any]:
+    get = getattr(study, "get_trials", None)
+    trials: Sequence[Any] = get(deepcopy=False) if callable(get) else study.trials  # `trials` copies every one
+    return trials
+
+
+def _state(trial: Any) -> str:
+    state = str(getattr(trial.state, "name", trial.state))
+    if state not in _STATES:
+        raise InvalidInput(
+            f"study: expected trials in the states of Optuna, {', '.join(_STATES)}, got {trial.state!r:.80}; other"
+            " results go in as lists of params and values"
+        )
+    return state
+
+
+def _outcome(trial: Any, state: str) -> object:
+    if state == "COMPLETE":
+        return trial.value
+    return FAILED if state == "FAIL" or trial.value is None else trial.value
+
+
+def _constraints(trial: Any) -> Mapping[str, float] | None:
+    named = getattr(trial, "constraints", None)
+    if named is None:  # Optuna 4 keeps a list, which Optuna 5 reads with these names
+        unnamed = getattr(trial, "system_attrs", {}).get("constraints") or ()
+        named = {str(i): value for i, value in enumerate(unnamed)}
+    return named or None
