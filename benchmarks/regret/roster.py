@@ -40,6 +40,12 @@ class Entry:
     environment: str = ".venv-peers"
     seeds: tuple[int, ...] = _FAST
 
+    def adapter_class(self) -> type[Adapter]:
+        """Import and return its adapter."""
+        module, _, name = self.adapter.partition(":")
+        found: type[Adapter] = getattr(import_module(module), name)
+        return found
+
 
 ROSTER = {
     OURS: Entry("Quadrat", "regret.adapter:Quadrat"),
@@ -61,6 +67,4 @@ ROSTER = {
 
 def adapter_class(method: str) -> type[Adapter]:
     """Import and return the adapter of a method."""
-    module, _, name = ROSTER[method].adapter.partition(":")
-    found: type[Adapter] = getattr(import_module(module), name)
-    return found
+    return ROSTER[method].adapter_class()

@@ -33,7 +33,7 @@ from importlib.util import find_spec
 
 from regret import rows, suite
 from regret.adapter import Adapter, timed_suggestion
-from regret.roster import ROSTER, adapter_class
+from regret.roster import ROSTER, Entry, adapter_class
 from regret.rows import RESULTS, ROOT, Row, recorded, rounded, stamp
 from regret.task import Params, Task
 
@@ -128,14 +128,19 @@ def complete(
 
 def go_where_it_is_installed(method: str, problems: Sequence[str]) -> None:
     """Start again in the environment of the method if it, or what its problems need, is not importable here."""
-    entry = ROSTER[method]
-    modules = {entry.module, *(suite.NEEDS.get(suite.suite_of(problem), "quadrat") for problem in problems)}
-    missing = sorted(module for module in modules if find_spec(module) is None)
+    go_to_environment_of(ROSTER[method], [suite.NEEDS.get(suite.suite_of(problem), "quadrat") for problem in problems])
+
+
+def go_to_environment_of(entry: Entry, modules: Sequence[str] = ()) -> None:
+    """Start again in the environment of a method if it, or one of these modules, is not importable here."""
+    missing = sorted(module for module in {entry.module, *modules} if find_spec(module) is None)
     python = ROOT / entry.environment / "bin" / "python"
     if not missing:
         return
     if not python.exists() or Path(sys.prefix).resolve() == python.parents[1].resolve():
-        sys.exit(f"{method}: {', '.join(missing)} cannot be imported; `make peers` installs it in {entry.environment}")
+        sys.exit(
+            f"{entry.title}: {', '.join(missing)} cannot be imported; `make peers` installs it in {entry.environment}"
+        )
     os.execv(python, [str(python), *sys.argv])  # noqa: S606  # our own interpreter with our own arguments
 
 

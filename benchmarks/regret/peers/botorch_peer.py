@@ -103,6 +103,11 @@ class TuRBO(BoTorch):
         """Points of each initial design."""
         return 2 * self.cube.dimension
 
+    @property
+    def n_failures(self):
+        """Failures in a row that shrink the region."""
+        return max(4, self.cube.dimension)
+
     def _restart(self):
         self.side, self.successes, self.failures, self.best = self.INITIAL, 0, 0, -np.inf
 
@@ -123,14 +128,17 @@ class TuRBO(BoTorch):
     def ask(self):
         if self.design:
             return self.cube.params(self.design.pop(0))
-        d = self.cube.dimension
         model, X, y = self._fit()
-        centre = X[y.argmax()].clone()
+        count = min(5000, max(2000, 200 * self.cube.dimension))
+        return self.cube.params(self._sampled(model, X[y.argmax()], count, 1)[0])
+
+    def _sampled(self, model, centre, count, samples):
+        """Points of the region around a centre: the best of so many candidates in each of some draws of f."""
+        d = self.cube.dimension
         weights = model.covar_module.base_kernel.lengthscale.squeeze().detach()
         weights = weights / weights.mean()
         weights = weights / torch.prod(weights.pow(1.0 / d))
         low, high = (torch.clamp(centre + sign * weights * self.side / 2, 0, 1) for sign in (-1, 1))
-        count = min(5000, max(2000, 200 * d))
         seed = int(np.random.default_rng([self.seed, len(self.X)]).integers(1 << 30))
         spread = low + (high - low) * SobolEngine(d, scramble=True, seed=seed).draw(count).double()
         moved = torch.rand(count, d) <= min(20.0 / d, 1.0)
@@ -139,8 +147,8 @@ class TuRBO(BoTorch):
         candidates = centre.expand(count, d).clone()
         candidates[moved] = spread[moved]
         with gpytorch.settings.max_cholesky_size(float("inf")), torch.no_grad():
-            found = MaxPosteriorSampling(model=model, replacement=False)(candidates, num_samples=1)
-        return self.cube.params(found.numpy()[0])
+            found = MaxPosteriorSampling(model=model, replacement=False)(candidates, num_samples=samples)
+        return found.numpy()
 
     def tell(self, params, value):
         super().tell(params, value)
@@ -156,7 +164,7 @@ class TuRBO(BoTorch):
             self.successes, self.failures = 0, self.failures + 1
         if self.successes == self.SUCCESSES:
             self.side, self.successes = min(2 * self.side, self.LONGEST), 0
-        elif self.failures == max(4, self.cube.dimension):
+        elif self.failures == self.n_failures:
             self.side, self.failures = self.side / 2, 0
         if self.side < self.SHORTEST:
             self._restart()
