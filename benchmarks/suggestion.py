@@ -33,8 +33,8 @@ from regret.rows import stamp
 from regret.run import go_where_it_is_installed
 
 from quadrat.gp.ensemble import Ensemble
-from quadrat.methods.auto import _Score
 from quadrat.methods.auto_model import LearnedModel
+from quadrat.methods.auto_score import AutoScore
 from quadrat.randomness import generator
 
 PEERS = ("optuna_gp", "botorch")
@@ -42,7 +42,7 @@ TOLD, SUGGESTIONS, ROUNDS = 45, 5, 10
 # Parts of our suggestion, each without those that it calls.
 PARTS: dict[str, tuple[type, str]] = {
     "learning hyper-parameters": (LearnedModel, "_learn"),
-    "searching the acquisition": (_Score, "maximise"),
+    "searching the acquisition": (AutoScore, "maximise"),
     "posteriors of the settings": (Ensemble, "__init__"),
 }
 REST = "the rest"

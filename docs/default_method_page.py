@@ -19,7 +19,7 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "src")]
 from regret import ablation, suite
 from regret.rows import Row, read_rows
 
-from quadrat.methods import acquisition, auto, auto_model
+from quadrat.methods import acquisition, auto, auto_model, auto_score
 
 PAGE = ROOT / "docs" / "default_method.md"
 TEXT = """# The default method
@@ -122,11 +122,11 @@ def page(rows: Sequence[Row]) -> str:
         settings=auto_model.SETTINGS,
         spread=auto_model.SPREAD,
         own_spread=auto_model.OWN_SPREAD,
-        uniform=auto.UNIFORM,
-        near=auto.NEAR * len(auto.SCALES),
+        uniform=auto_score.UNIFORM,
+        near=auto_score.NEAR * len(auto_score.SCALES),
         best=auto.BEST,
-        climbs=auto.CLIMBS,
-        steps=auto.STEPS - 1,  # the first of the calls is at the start
+        climbs=auto_score.CLIMBS,
+        steps=auto_score.STEPS - 1,  # the first of the calls is at the start
         promising=auto.PROMISING,
         repeat_worth=auto.REPEAT_WORTH,
         wider=auto.WIDER,

@@ -16,6 +16,7 @@ PACKAGE = Path(quadrat.__file__).parent
 LAYERS = [
     {"errors"},
     {"arrays"},
+    {"growing_rows"},
     {"randomness"},
     {"space"},
     {"kernels"},

@@ -36,7 +36,7 @@ from timing import table
 import quadrat as qd
 from quadrat.arrays import Array
 from quadrat.gp import LogNormal
-from quadrat.methods import auto, auto_model
+from quadrat.methods import auto_model, auto_score
 from quadrat.methods.auto import Auto, AutoSearch
 from quadrat.methods.base import Proposal
 from quadrat.methods.domain import Domain
@@ -180,7 +180,7 @@ VARIANTS = {
     "compared seldom": Variant("smoothnesses are compared at every eighth fit", constants={"COMPARE_EVERY": 8}),
     "no centre": Variant("the first point is one of the Sobol sequence too", Uncentred()),
     "ten initial points": Variant("the model decides from the eleventh trial on", Auto(n_initial=10)),
-    "no climbs": Variant("the best of the candidates is asked for as it is", constants={"STEPS": 1}, module=auto),
+    "no climbs": Variant("the best of the candidates is asked for as it is", constants={"STEPS": 1}, module=auto_score),
     "no second looks": Variant("no point is evaluated again for its worth", LookingOnce()),
 }
 

@@ -10,14 +10,15 @@ import mpmath
 import numpy as np
 import pytest
 
-import quadrat.methods.auto as module
+import quadrat.methods.auto_score as module
 from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.kernels import Matern
 from quadrat.methods.ascent import ascend
-from quadrat.methods.auto import WIDER, Auto, AutoSearch, log_improvement
+from quadrat.methods.auto import WIDER, Auto, AutoSearch
+from quadrat.methods.auto_score import log_improvement
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain
 from quadrat.methods.sobol_search import SobolSearch
@@ -133,12 +134,12 @@ def score_of(search: AutoSearch, number: int, pending: Array, monkeypatch: pytes
     """What the search would maximise."""
     seen: list[Any] = []
 
-    def maximise(self: object, best: Array, rng: np.random.Generator) -> tuple[Array, float]:
+    def maximise(self: object, best: Array, rng: np.random.Generator, box: object) -> tuple[Array, float]:
         seen.append(self)
         return best[0], 0.0
 
     with monkeypatch.context() as patch:
-        patch.setattr(module._Score, "maximise", maximise)
+        patch.setattr(module.AutoScore, "maximise", maximise)
         search.ask(number, pending)
     return seen[0]
 
@@ -405,11 +406,11 @@ def test_candidates_are_scattered_around_the_four_best_points(kind: str, monkeyp
     means = ensemble.predict(points[:, None]).mean.mean(axis=0)
     seen: list[Array] = []
 
-    def maximise(self: object, best: Array, rng: np.random.Generator) -> tuple[Array, float]:
+    def maximise(self: object, best: Array, rng: np.random.Generator, box: object) -> tuple[Array, float]:
         seen.append(best)
         return best[0], 0.0
 
-    monkeypatch.setattr(module._Score, "maximise", maximise)
+    monkeypatch.setattr(module.AutoScore, "maximise", maximise)
     search.ask(11, np.empty((0, 1)))
     assert seen[0][:, 0].tolist() == points[np.argsort(-means)[:4]].tolist()
 
@@ -556,7 +557,7 @@ def test_half_of_what_may_be_evaluated_stays_open(side: float) -> None:
             search.fail(number, x)
         else:
             search.tell(told(number, x, -float(((x / side - 0.7) ** 2).sum())))
-    least = search._least_log_chance(30)
+    least = search.beliefs.least_log_chance(search.seed, 30)
     where = points[~failed] if side == 0.01 else side * rng.random((400, 2))
     assert (search.feasibility.log_chance(where)[0] >= least).mean() >= 0.4
     x = search.ask(30, NONE).x

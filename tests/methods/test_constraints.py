@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-import quadrat.methods.auto as module
+import quadrat.methods.auto_score as module
 from quadrat.arrays import Array
 from quadrat.gp.ensemble import Ensemble
-from quadrat.methods.auto import Auto, AutoSearch, log_improvement
+from quadrat.methods.auto import Auto, AutoSearch
+from quadrat.methods.auto_score import log_improvement
 from quadrat.methods.base import Told
 from quadrat.methods.constraints import Chances, Constraints
 from quadrat.methods.domain import Domain
@@ -232,12 +233,12 @@ def score_of(search: AutoSearch, number: int, pending: Array, monkeypatch: pytes
     """What the search would maximise."""
     seen: list[Any] = []
 
-    def maximise(self: object, best: Array, rng: np.random.Generator) -> tuple[Array, float]:
+    def maximise(self: object, best: Array, rng: np.random.Generator, box: object) -> tuple[Array, float]:
         seen.append((self, best))
         return best[0], 0.0
 
     with monkeypatch.context() as patch:
-        patch.setattr(module._Score, "maximise", maximise)
+        patch.setattr(module.AutoScore, "maximise", maximise)
         search.ask(number, pending)
     return seen[0]
 

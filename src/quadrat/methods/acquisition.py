@@ -24,6 +24,7 @@ from quadrat.gp import GaussianProcess
 __all__ = [
     "UPPER",
     "Score",
+    "draws",
     "excesses",
     "expected_gain",
     "log_expected_improvement",
@@ -225,11 +226,16 @@ def points_around(x: Array, count: int, rng: np.random.Generator) -> Array:
 
 def excesses(mean: Array, covariance: Array, count: int, rng: np.random.Generator) -> Array:
     """Return max_i f_i - f_0 >= 0 for `count` joint draws of f at m points, the first the reference; shape (count,)."""
+    drawn = draws(mean, covariance, count, rng)
+    return np.asarray(drawn.max(axis=0) - drawn[0])
+
+
+def draws(mean: Array, covariance: Array, count: int, rng: np.random.Generator) -> Array:
+    """Return `count` joint draws of f at m points, shape (m, count)."""
     # The matrix is singular to working precision where points lie close: a square root by eigenvalues takes that.
     eigenvalues, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
     root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
-    draws = mean[:, None] + root @ rng.standard_normal((len(mean), count))
-    return np.asarray(draws.max(axis=0) - draws[0])
+    return np.asarray(mean[:, None] + root @ rng.standard_normal((len(mean), count)))
 
 
 def scattered(centres: Array, each: int, scales: tuple[float, ...], rng: np.random.Generator) -> Array:

@@ -6,24 +6,27 @@ References
        Optimization.
 [S12]  Snoek, Larochelle and Adams (2012). Practical Bayesian optimization of machine learning algorithms. NeurIPS.
 [A23]  Ament et al. (2023). Unexpected improvements to expected improvement for Bayesian optimization. NeurIPS.
+[E19]  Eriksson et al. (2019). Scalable global optimization via local Bayesian optimization. NeurIPS.
 [G14]  Gelbart, Snoek and Adams (2014). Bayesian optimization with unknown constraints. UAI.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from quadrat.arrays import Array
-from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
-from quadrat.gp.observations import group_rows
-from quadrat.methods.acquisition import UPPER, excesses, improvement, points_around, scattered
-from quadrat.methods.ascent import ascend
+from quadrat.gp.ensemble import Ensemble
+from quadrat.methods.acquisition import UPPER, excesses, points_around
+from quadrat.methods.auto_cells import AutoCells
 from quadrat.methods.auto_model import LearnedModel
+from quadrat.methods.auto_score import AutoScore
 from quadrat.methods.base import CREDIBLE, Guess, Method, MethodFacts, Proposal, Search, Told
-from quadrat.methods.constraints import Chances, Constraints
+from quadrat.methods.beliefs import Beliefs
+from quadrat.methods.constraints import Constraints
 from quadrat.methods.domain import Domain
 from quadrat.methods.feasibility import Feasibility
 from quadrat.methods.repeats import knowledge_gradients
@@ -33,20 +36,13 @@ from quadrat.randomness import generator
 
 __all__ = ["Auto"]
 
-_CANDIDATES, _GAIN, _ANYWHERE = 12, 13, 14  # names of streams
+_CANDIDATES, _GAIN = 12, 13  # names of streams
 
-UNIFORM = 300  # candidates over the whole cube
-NEAR = 20  # candidates around each of the best points, at each of the scales
-SCALES = (0.2, 0.05, 0.01)
 BEST = 4  # evaluated points that candidates are scattered around
-CLIMBS = 4
 FEWEST = 3  # trials told before the model decides: with several at once, fewer are when the design has been asked for
 PROMISING = 12  # evaluated points, the best, that a second look is considered at
 _LEAST_WORTH = 1e-3  # of the standard deviation of all values, below which no second look is taken
 REPEAT_WORTH = 2.0  # times a new point's worth, for a look again: a new point also says what is around it
-STEPS = 12  # of the climbs, all at once
-_REFUSED = -1e200  # the score of what is likelier to fail than may be; lower still with a smaller chance
-_APART = 0.02  # in some coordinate: climbs from the same place end at the same place
 _SCREENED = 1024  # points, of which
 _POINTS, _DRAWS_OF_F = 256, 64  # f is drawn at so many, so often, to estimate what is still to gain
 # A model that has learned its settings from the same data is too sure of itself. Chosen on odd seeds of the functions
@@ -63,6 +59,10 @@ class Auto(Method):
     and choices are seen by the model as the settings they are. Where trials failed, the improvement is weighted by the
     chance to succeed [G14], more strongly with every failure. Where constraints are told, it is weighted by the chance
     that they hold, and what is recommended is believed to meet them: see `quadrat.methods.constraints`.
+
+    In long runs a cell zooms into the best place, and takes turns with the search all over the space as its success
+    decides; models are then of the observations near a place, so that asking costs the same however many there are
+    [E19]: see `quadrat.methods.auto_cells`.
 
     Parameters
     ----------
@@ -92,21 +92,33 @@ class Auto(Method):
 class AutoSearch(Search):
     """The default method at work."""
 
+    asking_changes_nothing: ClassVar[bool] = True
+
     def __init__(self, method: Auto, domain: Domain, seed: int) -> None:
         self.method, self.domain, self.seed = method, domain, seed
         self.model = LearnedModel(domain, seed, max(method.n_initial, 2))
         self.constraints = Constraints(domain, seed, self.model.first)
         self.feasibility = Feasibility(len(domain.groups))
+        self.cells = AutoCells(self.beliefs, seed)
         self._failed: set[bytes] = set()
         self._design = SobolSearch().start(domain.dimension, seed)
 
+    @property
+    def beliefs(self) -> Beliefs:
+        """Of all trials."""
+        return Beliefs(self.domain, self.model, self.constraints, self.feasibility)
+
     def tell(self, told: Told) -> None:
-        self.model.tell(told)
-        self.constraints.tell(told)
-        self.feasibility.add(self.domain.features(told.x[None, :])[0], True)
+        self.beliefs.tell(told)
+        self.cells.tell(self.beliefs, told)
+
+    def tell_many(self, told: Sequence[Told]) -> None:
+        self.beliefs.tell_many(told)
+        self.cells.tell_many(self.beliefs, told)
 
     def fail(self, number: int, x: Array) -> None:  # noqa: ARG002  # when it failed does not matter
-        self.feasibility.add(self.domain.features(x[None, :])[0], False)
+        self.beliefs.fail(x)
+        self.cells.fail(x)
         self._failed.add(x.tobytes())
 
     def ask(self, number: int, pending: Array) -> Proposal:
@@ -114,92 +126,107 @@ class AutoSearch(Search):
             return Proposal(np.full(self.domain.dimension, 0.5), "the centre of the space")
         if number < self.method.n_initial or self.model.trials < min(FEWEST, self.model.first):
             return Proposal(self._design.ask(number, pending).x, f"initial design, point {number + 1}")
-        _, ensemble = self.model.current()
-        x = self.model.x[group_rows(self.model.x)[0]]
-        features, chances = self.domain.features(x), self.constraints.current()
+        # What failed is the feasibility's business; what runs is expected at its mean, and is to be improved upon.
+        running = np.array([point for point in pending if point.tobytes() not in self._failed])
+        running = running.reshape(-1, self.domain.dimension)
+        if self.cells.is_zooming(number):
+            return self.cells.zoom(self.beliefs, number, running)
+        if self.model.is_of_all:
+            return self._improve(self.beliefs, number, running)
+        beliefs, box = self.cells.most_promising(self.beliefs, running)
+        return self._improve(beliefs, number, running, box)
+
+    def _improve(
+        self, beliefs: Beliefs, number: int, running: Array, box: tuple[Array, Array] | None = None
+    ) -> Proposal:
+        """Ask for the point of a box, the whole cube where it is None, with the largest expected improvement."""
+        _, ensemble = beliefs.model.current()
+        x = beliefs.points
+        features, chances = self.domain.features(x), beliefs.constraints.current()
         means = ensemble.predict(features).mean
         best = x[chances.order(means.mean(axis=0), features)[:BEST]]
         # Each setting's own best mean: free of the luck of one draw. Minus infinity where no point counts.
         target = means[:, chances.held(features)].max(axis=1, initial=-np.inf)
-        # What failed is the feasibility's business; what runs is expected at its mean, and is to be improved upon.
-        running = [point for point in pending if point.tobytes() not in self._failed]
-        believed = self.domain.features(np.array(running).reshape(-1, self.domain.dimension))
-        if running:
+        believed = self.domain.features(running)
+        if len(running):
             expected = ensemble.predict(believed).mean[:, chances.held(believed)]
             target = np.maximum(target, expected.max(axis=1, initial=-np.inf))
-        score = _Score(
+        score = AutoScore(
             ensemble.believing(believed),
             target,
             self.domain,
-            self.feasibility,
+            beliefs.feasibility,
             chances.believing(believed),
-            self._least_log_chance(number),
+            beliefs.least_log_chance(self.seed, number),
         )
-        point, value = score.maximise(best, generator(self.seed, number, _CANDIDATES))
+        point, value = score.maximise(best, generator(self.seed, number, _CANDIDATES), box)
         if not score.improves:
             return Proposal(point, f"largest log chance that the constraints hold ({value:.3g})")
+        if box is not None:
+            return Proposal(point, f"largest log expected improvement ({value:.3g}) in the most promising cell")
         safe = chances.held(features)
         if self.feasibility.any_failed:
             safe &= self.feasibility.log_chance(features)[0] >= score.least
-        again = self._worth_repeating(point, x[safe], pending) if safe.any() else None
+        again = self._worth_repeating(point, x[safe], running) if safe.any() else None
         if again is not None:
             return Proposal(again, "a second look at a promising point is worth more than a new one")
         return Proposal(point, f"largest log expected improvement ({value:.3g})")
 
-    def _worth_repeating(self, point: Array, evaluated: Array, pending: Array) -> Array | None:
+    def _worth_repeating(self, point: Array, evaluated: Array, running: Array) -> Array | None:
         """Return the evaluated point (D,) that is better observed again than `point` (D,) is observed, or None."""
         objective, ensemble = self.model.current()
         means, _ = ensemble.predict(self.domain.features(evaluated)).mixture()
         top = evaluated[np.argsort(-means, kind="stable")[:PROMISING]]
         noise = np.array([objective.typical_noise(parameters) for parameters in ensemble.settings])
         worth = knowledge_gradients(ensemble, self.domain.features(top), self.domain.features(point[None, :]), noise)
-        busy = (top[:, None, :] == pending[None]).all(axis=2).any(axis=1)
+        busy = (top[:, None, :] == running[None]).all(axis=2).any(axis=1)
         best = int(np.argmax(np.where(busy, -np.inf, worth[:-1])))
         enough = max(REPEAT_WORTH * worth[-1], _LEAST_WORTH)
         return top[best] if not busy[best] and worth[best] > enough else None
-
-    def _least_log_chance(self, number: int) -> float:
-        """The log chance of success that the point of a trial needs: see `Feasibility.least_log_chance`."""
-        if not self.feasibility.any_failed:
-            return 0.0
-        anywhere = self.domain.rounded(generator(self.seed, number, _ANYWHERE).random((UNIFORM, self.domain.dimension)))
-        allowed = anywhere[self.domain.allowed(anywhere)]
-        typical = self.domain.features(allowed if len(allowed) else self.model.x)
-        return self.feasibility.least_log_chance(self.feasibility.log_chance(typical)[0])
 
     def recommend(self) -> Guess:
         """Return the evaluated point of highest averaged mean, with a 90 % credible interval.
 
         Of those where the constraints are believed to hold, and were not told otherwise if there are such; where there
-        is none, the one with the best chance.
+        is none, the one with the best chance. Where there are too many observations for one model, of the best places
+        that are known.
         """
-        _, ensemble = self.model.current()
-        features, chances = self.domain.features(self.model.x), self.constraints.current()
-        mean, deviation = ensemble.predict(features).mixture()
-        best = int(chances.order(mean, features, self.constraints.violated(self.model.x))[0])
+        if self.model.is_of_all:
+            return self._recommend(self.beliefs)
+        guesses = [self._recommend(beliefs, with_gain=False) for beliefs in self.cells.best_places(self.beliefs)]
+        best = max(range(len(guesses)), key=lambda i: (round(guesses[i].feasibility or 1.0), _lower(guesses[i])))
+        return self._recommend(self.cells.best_places(self.beliefs)[best])
 
+    def _recommend(self, beliefs: Beliefs, *, with_gain: bool = True) -> Guess:
+        _, ensemble = beliefs.model.current()
+        features, chances = self.domain.features(beliefs.model.x), beliefs.constraints.current()
+        mean, deviation = ensemble.predict(features).mixture()
+        # Of few, the highest mean; of many the highest of means is a lucky one, and what is surely high is preferred.
+        worth = mean if self.model.is_of_all else mean - deviation
+        best = int(chances.order(worth, features, beliefs.constraints.violated(beliefs.model.x))[0])
         margin = WIDER * CREDIBLE * deviation[best]
-        value, low, high = self.model.units().told(mean[best] + margin * np.array([0.0, -1.0, 1.0])).tolist()
-        x = self.model.x[best]
+        value, low, high = beliefs.model.units().told(mean[best] + margin * np.array([0.0, -1.0, 1.0])).tolist()
+        x = beliefs.model.x[best].copy()
         # Where not even x is believed to meet the constraints, a gain in f means nothing.
         held = bool(chances.held(features[[best]])[0])
-        gain, upper = self._gain(x, generator(self.seed, self.model.trials, _GAIN)) if held else (None, None)
+        gain, upper = self._gain(beliefs, x) if held and with_gain else (None, None)
         feasibility = chances.feasibility(features[best])
         return Guess(x, value, (low, high), gain=gain, gain_upper=upper, feasibility=feasibility)
 
-    def _gain(self, x: Array, rng: np.random.Generator) -> tuple[float, float]:
+    def _gain(self, beliefs: Beliefs, x: Array) -> tuple[float, float]:
         """Estimate max f - f(x), in the units told, by drawing f jointly: a mean, and a value that is seldom exceeded.
 
         Where the constraints are believed to hold. The upper value does not rest on the smoothness that was chosen: a
         search that has settled on a peak sees a smooth f around it, whatever is elsewhere. It is averaged over all of
         them, with weights that grow more slowly with the evidence than probabilities do.
         """
+        rng = generator(self.seed, self.model.trials, _GAIN)
         others = self.domain.rounded(points_around(x, _SCREENED, rng))
         features = self.domain.features(others)
-        features = features[self.domain.allowed(others) & self.constraints.current().held(features)]
-        here, scale = self.domain.features(x[None, :]), self.model.units().above
-        gain = float(np.mean(_excesses(self.model.current()[1], here, features, rng)))
-        alternatives = self.model.alternatives()
+        features = features[self.domain.allowed(others) & beliefs.constraints.current().held(features)]
+        here, scale = self.domain.features(x[None, :]), beliefs.model.units().above
+        gain = float(np.mean(_excesses(beliefs.model.current()[1], here, features, rng)))
+        alternatives = beliefs.model.alternatives()
         logs = TEMPER * np.array([log_posterior for log_posterior, _ in alternatives])
         weights = np.exp(logs - logs.max())
         uppers = [np.quantile(_excesses(ensemble, here, features, rng), UPPER) for _, ensemble in alternatives]
@@ -209,17 +236,25 @@ class AutoSearch(Search):
     def explain(self) -> dict[str, object]:
         if not self.model.trials:
             return {"trials": 0}
-        objective, ensemble = self.model.current()
-        units = self.model.units()
+        beliefs = self.beliefs if self.model.is_of_all else self.cells.best_places(self.beliefs)[0]
+        objective, ensemble = beliefs.model.current()
+        units = beliefs.model.units()
         return {
             "trials": self.model.trials,
-            "smoothness": self.model.smoothness,
+            "smoothness": beliefs.model.smoothness,
             "settings": [dict(zip(objective.names, np.exp(row).tolist(), strict=True)) for row in ensemble.settings],
             "shift": units.shift,
             "scale": units.scale,
             "low values compressed": units.compression is not None,
-            "constraints": self.constraints.explain(),
+            "constraints": beliefs.constraints.explain(),
+            "cells": self.cells.explain(),
         }
+
+
+def _lower(guess: Guess) -> float:
+    """One deviation below the value, as far as the interval tells."""
+    assert guess.interval is not None
+    return guess.value - (guess.value - guess.interval[0]) / (WIDER * CREDIBLE)
 
 
 def _excesses(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Generator) -> Array:
@@ -228,99 +263,3 @@ def _excesses(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Gen
     highest = np.argsort(-(mean + 2 * deviation), kind="stable")[: _POINTS - 1]
     pairs = zip(*ensemble.covariances(np.vstack([here, others[highest]])), strict=True)
     return np.concatenate([excesses(mean, joint, _DRAWS_OF_F, rng) for mean, joint in pairs])
-
-
-def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array | None]:
-    """Return log of the mean over settings of E max(f - target, 0), (m,), and its gradient, (m, F) or None.
-
-    Parameters
-    ----------
-    at
-        Means and deviations under M settings; with gradients, or without.
-    target
-        What is to be improved upon, under each setting, shape (M,).
-    """
-    z = (at.mean - target[:, None]) / at.deviation
-    log_h, share, density = (part.reshape(z.shape) for part in improvement(z.ravel()))
-    value, relative, total = at.log_average(np.log(at.deviation), log_h)
-    if at.mean_gradient is None or at.deviation_gradient is None:
-        return value, None
-    # d EI = Phi(z) dm + phi(z) ds for each setting; divided by the sum of EI they are slopes of its logarithm.
-    weights = relative / (total * at.deviation)
-    slope = np.einsum("sm,smf->mf", weights * share, at.mean_gradient)
-    slope += np.einsum("sm,smf->mf", weights * density, at.deviation_gradient)
-    return value, slope
-
-
-@dataclass(frozen=True)
-class _Score:
-    """What is maximised: the log of averaged improvement times the chances to succeed and to meet the constraints.
-
-    Where there is nothing to improve upon, the target is minus infinity and the chances alone count.
-    """
-
-    ensemble: Ensemble
-    target: Array
-    domain: Domain
-    feasibility: Feasibility
-    chances: Chances
-    least: float = 0.0  # the log chance of success that a point needs
-
-    @property
-    def improves(self) -> bool:
-        """Whether there is anything to improve upon."""
-        return bool(np.isfinite(self.target).all())
-
-    def at(self, points: Array) -> Array:
-        """Scores of rounded points (m, D), shape (m,); minus infinity where they may not be evaluated."""
-        features = self.domain.features(points)
-        value = self.chances.log_chance(features)
-        if self.improves:
-            value = value + log_improvement(self.ensemble.predict(features), self.target)[0]
-        if self.feasibility.any_failed:
-            value = self._where_it_may_succeed(value, self.feasibility.log_chance(features)[0])
-        return value if self.domain.feasible is None else np.where(self.domain.allowed(points), value, -np.inf)
-
-    def slope(self, points: Array) -> tuple[Array, Array]:
-        """Scores of points and their gradients along the smooth axes, as if these were not rounded."""
-        features = self.domain.features(points)
-        value, gradient = self.chances.slope(features)
-        if self.improves:
-            gained, more = log_improvement(self.ensemble.predict_with_gradients(features), self.target)
-            assert more is not None
-            value, gradient = value + gained, gradient + more
-        if self.feasibility.any_failed:
-            chance, more = self.feasibility.log_chance(features)
-            value, gradient = self._where_it_may_succeed(value, chance), gradient + more
-        return value, self.domain.slopes(gradient)
-
-    def _where_it_may_succeed(self, value: Array, log_chance: Array) -> Array:
-        """Scores with the chance of success in them; below every other where it is too small."""
-        return np.where(log_chance >= self.least, value + log_chance, _REFUSED * (1 - log_chance))
-
-    def maximise(self, best: Array, rng: np.random.Generator) -> tuple[Array, float]:
-        """Score candidates all over and around the best points told, (b, D); climb from the highest that lie apart."""
-        near = scattered(best, NEAR * len(SCALES), SCALES, rng)
-        candidates = [rng.random((UNIFORM, self.domain.dimension)), near]
-        if not self.domain.smooth.all():
-            candidates += [self.domain.neighbours(centre, rng) for centre in best]
-        points = self.domain.rounded(np.vstack(candidates))
-        values = self.at(points)
-        starts: list[int] = []
-        for row in np.argsort(-values, kind="stable"):
-            if all(np.abs(points[row] - points[start]).max() > _APART for start in starts):
-                starts.append(int(row))
-                if len(starts) == CLIMBS:
-                    break
-        ends = points[starts]
-        if self.domain.smooth.any():
-            ends = np.vstack([ends, self.domain.rounded(ascend(self.slope, ends, steps=STEPS)[0])])
-        heights = self.at(ends)
-        top = int(np.argmax(heights))
-        x, height = ends[top], float(heights[top])
-        if not self.domain.smooth.all():
-            others = self.domain.neighbours(x, rng)
-            heights = self.at(others)
-            if len(others) and heights.max() > height:
-                x, height = others[int(np.argmax(heights))], float(heights.max())
-        return x, height

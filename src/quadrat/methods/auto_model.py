@@ -18,6 +18,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -26,6 +27,7 @@ import numpy as np
 from quadrat.arrays import Array
 from quadrat.gp import Fit, LogNormal, LogPosterior, Observations, Priors, fit_map
 from quadrat.gp.ensemble import Ensemble
+from quadrat.growing_rows import GrowingRows, nearest
 from quadrat.kernels import Kernel, Matern, SquaredExponential, Tied
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
@@ -44,6 +46,7 @@ COMPRESS_FROM = 10.0  # log evidence gained by compressing low values: less is w
 PRIORS = Priors(
     lengthscale=LogNormal(-0.7, 0.5), common_lengthscale=1.5, noise_variance=LogNormal(-5.0, 1.5)
 )  # in the units of standardised values and of the cube's side
+LARGEST = 256  # observations that a model of all of them is learned from; beyond, models are of those near a place
 _DRAWS = 11  # names the stream
 
 
@@ -94,9 +97,11 @@ class LearnedModel:
         self.domain, self.seed, self.first, self.settings = domain, seed, first, settings
         self.compresses = compresses
         self.trials = 0
-        self._x: list[Array] = []
-        self._y: list[float] = []
-        self._variance: list[float] = []  # NaN where it is to be learned
+        self._x = GrowingRows(domain.dimension)
+        self._y = GrowingRows(1)
+        self._noise = GrowingRows(1)  # variances, NaN where to be learned
+        self._kinds: tuple[int, ...] = tuple(range(len(SMOOTHNESSES)))  # indices of those that are compared
+        self._noise_is_learned = False
         self._learned: Learned | None = None
         self._unkept: Learned | None = None  # what would be learned, when somebody looks before it is due
         self._current: tuple[LogPosterior, Ensemble] | None = None
@@ -104,16 +109,66 @@ class LearnedModel:
     def tell(self, told: Told) -> None:
         """Take in one trial; learn where that is due."""
         # The first value of unknown noise makes the noise something to learn: what was learned before does not fit.
-        grown = self.settled and told.variance is None and not np.isnan(self._variance).any()
-        values = told.values if told.variance is None else np.array([float(np.mean(told.values))])
-        for value in values:
-            self._x.append(np.asarray(told.x, dtype=np.float64))
-            self._y.append(float(value))
-            self._variance.append(np.nan if told.variance is None else float(told.variance))
-        self.trials += 1
-        self._current = self._unkept = None
-        if grown or is_due(self.trials, self.first):
+        grown = self.settled and told.variance is None and not self._noise_is_learned
+        self._take(told)
+        if self.is_of_all and (grown or is_due(self.trials, self.first)):
             self._learned = self._learn(None if grown else self._learned)
+
+    def tell_many(self, told: Sequence[Told]) -> None:
+        """Take in many trials; learn once, afresh."""
+        for one in told:
+            self._take(one)
+        if told and self.is_of_all and self.trials >= self.first:
+            self._learned = self._learn(None)
+
+    def _take(self, told: Told) -> None:
+        values = told.values if told.variance is None else np.array([float(np.mean(told.values))])
+        for value in values.tolist():
+            self._x.append(told.x)
+            self._y.append([value])
+            self._noise.append([np.nan if told.variance is None else told.variance])
+        self.trials += 1
+        self._noise_is_learned |= told.variance is None
+        self._current = self._unkept = None
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether there are so few observations that one model sees all of them."""
+        return len(self._x) <= LARGEST
+
+    def near(
+        self, centre: Array, sides: Array, count: int, *, first: int | None = None, settings: int | None = None
+    ) -> LearnedModel:
+        """Return a model of the observations nearest to a place, which has learned nothing yet.
+
+        Parameters
+        ----------
+        centre, sides
+            The place, shape (D,), and what counts as one step along each axis, shape (D,).
+        count
+            How many.
+        first
+            Among the first so many observations; None is all.
+        settings
+            As of this class; None is as many as here.
+        """
+        rows = nearest(self.x[:first], centre, sides, count)
+        other = type(self)(self.domain, self.seed, self.first, settings or self.settings, compresses=False)
+        other._x = GrowingRows.of(self.x[rows])
+        other._y, other._noise = GrowingRows.of(self._y.array[rows]), GrowingRows.of(self._noise.array[rows])
+        other.trials, other._kinds = self.trials, (USUAL,)
+        other._noise_is_learned = bool(np.isnan(other._variance).any())
+        return other
+
+    def take_over(self, other: LearnedModel) -> None:
+        """Use what another model, of other observations, learns; if it has the same kind of noise to learn."""
+        if self._noise_is_learned == other._noise_is_learned:
+            self._learned = other._latest()
+
+    @property
+    def observations(self) -> int:
+        """How many there are, replicates counted one by one."""
+        return len(self._x)
 
     @property
     def settled(self) -> bool:
@@ -128,12 +183,16 @@ class LearnedModel:
     @property
     def x(self) -> Array:
         """Points of all observations, repeats included, shape (N, D)."""
-        return np.array(self._x).reshape(-1, self.domain.dimension)
+        return self._x.array
 
     @property
     def y(self) -> Array:
         """All observations, shape (N,)."""
-        return np.array(self._y)
+        return self._y.array.ravel()
+
+    @property
+    def _variance(self) -> Array:
+        return self._noise.array.ravel()
 
     def units(self) -> Units:
         """Return how told values become those that the model sees."""
@@ -162,7 +221,8 @@ class LearnedModel:
         found, latest = [], self._latest()
         data = self._data(latest.compressed)
         for i, mode in enumerate(latest.modes):
-            assert mode is not None
+            if mode is None:
+                continue  # not one of those that are compared
             objective = LogPosterior(self._form(i), data, priors=self._priors(), standardise=False)
             found.append((objective(mode)[0], Ensemble(objective, [mode])))
         return found
@@ -177,7 +237,7 @@ class LearnedModel:
     def _data(self, compressed: bool) -> Observations:
         units = self._units(compressed)
         x, y = self.domain.features(self.x), units.seen(self.y)
-        variance = units.variance(np.array(self._variance), self.y)
+        variance = units.variance(self._variance, self.y)
         known = ~np.isnan(variance)
         if not known.any():
             return Observations.merge(x, y)
@@ -204,7 +264,7 @@ class LearnedModel:
         compare = before.fits % COMPARE_EVERY == 0
         data = self._data(before.compressed)
         modes, heights = list(before.modes), np.full(len(SMOOTHNESSES), -inf)
-        for i in range(len(SMOOTHNESSES)) if compare else [before.chosen]:
+        for i in self._kinds if compare else [before.chosen]:
             fit = self._fit(i, data, modes[i], afresh=compare)
             modes[i], heights[i] = fit.parameters, fit.log_posterior
         chosen, compressed = int(np.argmax(heights)), before.compressed
@@ -238,7 +298,7 @@ class LearnedModel:
         """Return what draws differ by from the most likely setting, shape (M - 1, p)."""
         rng = generator(self.seed, self.trials, _DRAWS)
         offsets = SPREAD * rng.standard_normal((self.settings - 1, parameters))
-        scales = parameters - (2 if np.isnan(self._variance).any() else 1)
+        scales = parameters - (2 if self._noise_is_learned else 1)
         shared = SPREAD * rng.standard_normal((self.settings - 1, 1))
         offsets[:, :scales] = shared + OWN_SPREAD * rng.standard_normal((self.settings - 1, scales))
         return offsets

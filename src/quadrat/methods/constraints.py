@@ -54,7 +54,7 @@ class Constraints:
 
     def __init__(self, domain: Domain, seed: int, first: int) -> None:
         self.domain, self.seed, self.first = domain, seed, first
-        self._models: tuple[_ConstraintModel, ...] = ()
+        self._models: tuple[LearnedModel, ...] = ()
         self._sums: dict[bytes, tuple[float, ...]] = {}  # of what was told at each point
 
     def tell(self, told: Told) -> None:
@@ -71,6 +71,13 @@ class Constraints:
         key = (told.x + 0.0).tobytes()  # + 0.0 turns -0.0 into 0.0
         before = self._sums.get(key, (0.0,) * len(told.constraints))
         self._sums[key] = tuple(old + new for old, new in zip(before, told.constraints, strict=True))
+
+    def near(self, centre: Array, sides: Array, count: int) -> Constraints:
+        """Return what the trials nearest to a place, (D,), with steps of `sides`, (D,), say."""
+        other = Constraints(self.domain, self.seed, self.first)
+        other._models = tuple(model.near(centre, sides, count) for model in self._models)
+        other._sums = self._sums
+        return other
 
     def current(self) -> Chances:
         """Return what is believed, given all that was told."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from quadrat.arrays import Array
 from quadrat.gp import GaussianProcess
+from quadrat.growing_rows import GrowingRows, nearest
 from quadrat.kernels import Matern
 
 __all__ = ["Feasibility"]
@@ -43,20 +44,32 @@ class Feasibility:
 
     def __init__(self, columns: int) -> None:
         self.columns = columns
-        self._x: list[Array] = []
-        self._label: list[float] = []
+        self._x = GrowingRows(columns)
+        self._label = GrowingRows(1)
+        self._failures = 0
         self._gp: GaussianProcess | None = None
 
     def add(self, x: Array, succeeded: bool) -> None:
         """Take in one outcome at the point x, shape (F,)."""
-        self._x.append(np.asarray(x, dtype=np.float64))
-        self._label.append(1.0 if succeeded else _FAILED)
+        self._x.append(x)
+        self._label.append([1.0 if succeeded else _FAILED])
+        self._failures += not succeeded
         self._gp = None
+
+    def near(self, centre: Array, sides: Array, count: int) -> Feasibility:
+        """Return what the outcomes nearest to a place, (F,), with steps of `sides`, (F,), say."""
+        if len(self._x) <= count:
+            return self
+        rows = nearest(self._x.array, centre, sides, count)
+        other = Feasibility(self.columns)
+        other._x, other._label = GrowingRows.of(self._x.array[rows]), GrowingRows.of(self._label.array[rows])
+        other._failures = int((other._label.array == _FAILED).sum())
+        return other
 
     @property
     def any_failed(self) -> bool:
         """Whether there is anything to learn."""
-        return _FAILED in self._label
+        return self._failures > 0
 
     def least_log_chance(self, typical: Array) -> float:
         """Return the log of the chance that a point must have to be asked: more with every failure.
@@ -72,8 +85,7 @@ class Feasibility:
             Log chances all over the space, shape (m,). Where evaluations fail by accident, here and there, no place is
             safe: half of the space is always open.
         """
-        failures = sum(label == _FAILED for label in self._label)
-        return min(log(1 - 0.5 / (1 + failures)), float(np.median(typical)))
+        return min(log(1 - 0.5 / (1 + self._failures)), float(np.median(typical)))
 
     def log_chance(self, points: Array) -> tuple[Array, Array]:
         """Return the log of the chance of success at the rows of `points` (m, F), shape (m,), and its gradient (m, F).
@@ -97,7 +109,7 @@ class Feasibility:
         return np.asarray(log_ndtr(z)), ratio[:, None] * slope
 
     def _learn(self) -> GaussianProcess:
-        X, y = np.array(self._x), np.array(self._label)
+        X, y = self._x.array, self._label.array.ravel()
         scales = sqrt(self.columns / 2) * np.array(_LENGTHSCALES)
         kernel = max((Matern(2.5, float(scale)) for scale in scales), key=lambda kernel: _left_out(kernel, X, y))
         gp = GaussianProcess(kernel, noise_variance=_NOISE, mean=1.0)

@@ -1,0 +1,190 @@
+"""Cells that carry the load of long runs: models of bounded size, near a place, and where to look next.
+
+Two ways of asking take turns from `BEGIN` trials on, and the one that finds better values gets more of them (`Turns`):
+
+- all over the space, by expected improvement. As long as one model can see all observations it searches the whole cube.
+  Beyond that, the cube is divided into cells that hold a bounded number of observations each (`MedianTree`); the cell
+  with the highest upper bound is searched, by a model of its observations and of their neighbours across its faces.
+  The bound is the mean of the values told in the cell plus sqrt(2 log n) standard deviations of them: about the highest
+  of n values, if they were normal;
+- around the best place, in a cell that zooms (`Zooming`). Of a number of candidates that the cell draws, the one is
+  asked for at which a draw of f from the model around it is highest [Thompson sampling, as in E19].
+
+Asking looks at all observations once, to find those near a place, at a cost that is small beside that of the model;
+everything else is bounded. Nothing is kept from one ask to the next but what follows from the values told.
+
+References
+----------
+[E19]  Eriksson, Pearce, Gardner, Turner and Poloczek (2019). Scalable global optimization via local Bayesian
+       optimization. NeurIPS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log, sqrt
+
+import numpy as np
+
+from quadrat.arrays import Array
+from quadrat.methods.acquisition import draws
+from quadrat.methods.auto_model import LearnedModel
+from quadrat.methods.base import Proposal, Told
+from quadrat.methods.beliefs import Beliefs
+from quadrat.methods.turns import Turns
+from quadrat.methods.units import Units
+from quadrat.methods.zoom_cell import generation_size
+from quadrat.methods.zooming import Zooming
+from quadrat.partition.median_tree import MedianTree
+from quadrat.randomness import generator
+
+__all__ = ["AutoCells"]
+
+BEGIN = 100  # trials told before a cell zooms in: earlier there is no place to zoom into
+ROWS, ROWS_PER_AXIS = 100, 5  # observations of a model near a place, and more of them for every axis
+CAPACITY = 64  # observations of a cell
+CANDIDATES = 64  # of a cell that zooms, of which one is asked for
+_PLACES = 0.1  # of the cube's side: what counts as a step around the best observation, before there is a cell
+_REMEMBERED = 8  # cells whose hyper-parameters are kept, so that they need not be learned at every ask
+_DRAWN = 16  # names the stream
+
+
+class AutoCells:
+    """Trials go in, in the order of telling; places to look at and models near them come out.
+
+    Parameters
+    ----------
+    beliefs
+        Of the run.
+    seed
+        Names the streams.
+    """
+
+    def __init__(self, beliefs: Beliefs, seed: int) -> None:
+        self.seed = seed
+        self.zooming: Zooming | None = None
+        self._choices = np.array([axis.is_choice for axis in beliefs.domain.axes], dtype=np.bool_)
+        self._turns: Turns | None = None
+        self._tree = MedianTree(beliefs.domain.dimension, CAPACITY)
+        self._learned_from = 0  # observations at the last move of the cell
+        self._rows = ROWS + ROWS_PER_AXIS * beliefs.domain.dimension
+        self._known: dict[tuple[int, int], LearnedModel] = {}  # what was learned lately, by the cell and its age
+
+    def tell(self, beliefs: Beliefs, told: Told) -> None:
+        """Take in one trial, which the beliefs know of already."""
+        self._tree.add(beliefs.model.x)
+        value = float(np.mean(told.values))
+        if any(constraint > 0 for constraint in told.constraints):
+            value = -np.inf  # for the order of values, which is all that counts here, nothing is worse
+        if self.zooming is None or self._turns is None:
+            if beliefs.model.trials >= BEGIN:
+                self._begin(beliefs, told.number + 1)
+            return
+        if np.isfinite(value):
+            self._turns.tell(told.number, value)
+        if self.zooming.tell(told.x, value):
+            self._learned_from = beliefs.model.observations
+
+    def tell_many(self, beliefs: Beliefs, told: Sequence[Told]) -> None:
+        """Take in many trials at once: a cell zooms into the best of them, not through all of them in turn."""
+        self._tree.add(beliefs.model.x)
+        if self.zooming is None and beliefs.model.trials >= BEGIN:
+            self._begin(beliefs, max(one.number for one in told) + 1)
+
+    def fail(self, x: Array) -> None:
+        """Take in that evaluating x, shape (D,), failed."""
+        if self.zooming is not None:
+            self.zooming.tell(x, -np.inf)
+
+    def is_zooming(self, number: int) -> bool:
+        """Whether a trial is to be asked for around the best place."""
+        return self._turns is not None and number >= self._turns.first and self._turns.is_zooming(number)
+
+    def zoom(self, beliefs: Beliefs, number: int, running: Array) -> Proposal:
+        """Ask for a point of the cell that zooms.
+
+        Parameters
+        ----------
+        beliefs
+            Of the run.
+        number
+            The trial's.
+        running
+            Points that are being evaluated, shape (p, D).
+        """
+        assert self.zooming is not None
+        cell, domain = self.zooming.cell, beliefs.domain
+        near = beliefs.near(cell.centre, cell.sides, self._rows, settings=1)
+        key = (-1, self.zooming.moves)
+        near.model.take_over(self._learned(key, beliefs, cell.centre, cell.sides, self._learned_from))
+        rng = generator(self.seed, number, _DRAWN)
+        points = domain.rounded(cell.candidates(CANDIDATES, rng))
+        fine = near.may_be_asked(points, near.least_log_chance(self.seed, number))
+        if fine.any():
+            points = points[fine]
+        ensemble = near.model.current()[1].believing(domain.features(running))
+        means, joint = (part[0] for part in ensemble.covariances(domain.features(points)))
+        highest = points[int(np.argmax(draws(means, joint, 1, rng)[:, 0]))]
+        return Proposal(highest, f"highest of a draw of f in a cell that zooms, {_width(cell.sides)}")
+
+    def most_promising(self, beliefs: Beliefs, running: Array) -> tuple[Beliefs, tuple[Array, Array]]:
+        """Return the box of the cell with the highest upper bound, and what its observations and neighbours say.
+
+        A cell in which points (p, D) are being evaluated comes after those in which none are.
+        """
+        values, homes = Units.of(beliefs.model.y).seen(beliefs.model.y), self._tree.homes
+        count = np.bincount(homes)
+        leaves = np.flatnonzero(count)
+        mean = np.bincount(homes, values)[leaves] / count[leaves]
+        squares = np.bincount(homes, values**2)[leaves] / count[leaves]
+        bound = mean + sqrt(2 * log(len(values))) * np.sqrt(np.maximum(squares - mean**2, 0.0))
+        waits = np.isin(leaves, [self._tree.leaf_of(point) for point in running])
+        leaf = int(leaves[np.lexsort((-bound, waits))[0]])
+        lower, upper = self._tree.box(leaf)
+        centre, sides = 0.5 * (lower + upper), 0.5 * (upper - lower)
+        near = beliefs.near(centre, sides, self._rows, settings=1)
+        since = len(values) - len(values) % generation_size(len(centre))
+        near.model.take_over(self._learned((leaf, since), beliefs, centre, sides, since))
+        return near, (lower, upper)
+
+    def best_places(self, beliefs: Beliefs) -> list[Beliefs]:
+        """Return what is believed around the cells that zoom and around the highest observation."""
+        highest = beliefs.model.x[int(np.argmax(beliefs.model.y))]
+        around = np.full(len(highest), _PLACES)
+        places = [] if self.zooming is None else self.zooming.places
+        return [beliefs.near(centre, sides, self._rows) for centre, sides in [*places, (highest, around)]]
+
+    def explain(self) -> dict[str, object]:
+        """Return what is known of the cells, as plain data."""
+        if self.zooming is None:
+            return {}
+        cell = self.zooming.cell
+        return {
+            "zoomed into": self.zooming.cells,
+            "centre": cell.centre.tolist(),
+            "sides": cell.sides.tolist(),
+            "turns": [] if self._turns is None else list(self._turns.decided.values()),
+            "leaves": len(self._tree.leaves),
+        }
+
+    def _begin(self, beliefs: Beliefs, number: int) -> None:
+        """Let a cell zoom into the best place known."""
+        if not beliefs.model.is_of_all:
+            beliefs = self.best_places(beliefs)[0]
+        mean, _ = beliefs.model.current()[1].predict(beliefs.domain.features(beliefs.model.x)).mixture()
+        chances = beliefs.constraints.current()
+        best = int(chances.order(mean, beliefs.domain.features(beliefs.model.x))[0])
+        self.zooming = Zooming(beliefs.model.x[best], self._choices, self.seed)
+        self._turns = Turns(number, generation_size(beliefs.domain.dimension))
+        self._learned_from = self._tree.homes.size
+
+    def _learned(self, key: tuple[int, int], beliefs: Beliefs, centre: Array, sides: Array, first: int) -> LearnedModel:
+        """What is learned near a place from the first so many observations: the same, whenever it is asked for."""
+        if key not in self._known:
+            self._known = dict(list(self._known.items())[1 - _REMEMBERED :])
+            self._known[key] = beliefs.model.near(centre, sides, self._rows, first=first, settings=1)
+        return self._known[key]
+
+
+def _width(sides: Array) -> str:
+    return f"{np.exp(np.mean(np.log(sides))):.2g} wide"

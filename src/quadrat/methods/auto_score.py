@@ -1,0 +1,172 @@
+"""What the default method maximises: expected improvement averaged over settings, times chances; and how.
+
+References
+----------
+[J98]  Jones, Schonlau and Welch (1998). Efficient global optimization of expensive black-box functions. J. Global
+       Optimization.
+[A23]  Ament et al. (2023). Unexpected improvements to expected improvement for Bayesian optimization. NeurIPS.
+[G14]  Gelbart, Snoek and Adams (2014). Bayesian optimization with unknown constraints. UAI.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from quadrat.arrays import Array
+from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
+from quadrat.methods.acquisition import improvement, scattered
+from quadrat.methods.ascent import Slope, ascend
+from quadrat.methods.constraints import Chances
+from quadrat.methods.domain import Domain
+from quadrat.methods.feasibility import Feasibility
+
+__all__ = ["AutoScore", "log_improvement"]
+
+UNIFORM = 300  # candidates over the whole cube, or box
+NEAR = 20  # candidates around each of the best points, at each of the scales
+SCALES = (0.2, 0.05, 0.01)
+CLIMBS = 4
+STEPS = 12  # of the climbs, all at once
+_REFUSED = -1e200  # the score of what is likelier to fail than may be; lower still with a smaller chance
+_APART = 0.02  # in some coordinate: climbs from the same place end at the same place
+
+
+def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array | None]:
+    """Return log of the mean over settings of E max(f - target, 0), (m,), and its gradient, (m, F) or None.
+
+    Parameters
+    ----------
+    at
+        Means and deviations under M settings; with gradients, or without.
+    target
+        What is to be improved upon, under each setting, shape (M,).
+    """
+    z = (at.mean - target[:, None]) / at.deviation
+    log_h, share, density = (part.reshape(z.shape) for part in improvement(z.ravel()))
+    value, relative, total = at.log_average(np.log(at.deviation), log_h)
+    if at.mean_gradient is None or at.deviation_gradient is None:
+        return value, None
+    # d EI = Phi(z) dm + phi(z) ds for each setting; divided by the sum of EI they are slopes of its logarithm.
+    weights = relative / (total * at.deviation)
+    slope = np.einsum("sm,smf->mf", weights * share, at.mean_gradient)
+    slope += np.einsum("sm,smf->mf", weights * density, at.deviation_gradient)
+    return value, slope
+
+
+@dataclass(frozen=True)
+class AutoScore:
+    """What is maximised: the log of averaged improvement times the chances to succeed and to meet the constraints.
+
+    Where there is nothing to improve upon, the target is minus infinity and the chances alone count.
+    """
+
+    ensemble: Ensemble
+    target: Array
+    domain: Domain
+    feasibility: Feasibility
+    chances: Chances
+    least: float = 0.0  # the log chance of success that a point needs
+
+    @property
+    def improves(self) -> bool:
+        """Whether there is anything to improve upon."""
+        return bool(np.isfinite(self.target).all())
+
+    def at(self, points: Array) -> Array:
+        """Scores of rounded points (m, D), shape (m,); minus infinity where they may not be evaluated."""
+        features = self.domain.features(points)
+        value = self.chances.log_chance(features)
+        if self.improves:
+            value = value + log_improvement(self.ensemble.predict(features), self.target)[0]
+        if self.feasibility.any_failed:
+            value = self._where_it_may_succeed(value, self.feasibility.log_chance(features)[0])
+        return value if self.domain.feasible is None else np.where(self.domain.allowed(points), value, -np.inf)
+
+    def slope(self, points: Array) -> tuple[Array, Array]:
+        """Scores of points and their gradients along the smooth axes, as if these were not rounded."""
+        features = self.domain.features(points)
+        value, gradient = self.chances.slope(features)
+        if self.improves:
+            gained, more = log_improvement(self.ensemble.predict_with_gradients(features), self.target)
+            assert more is not None
+            value, gradient = value + gained, gradient + more
+        if self.feasibility.any_failed:
+            chance, more = self.feasibility.log_chance(features)
+            value, gradient = self._where_it_may_succeed(value, chance), gradient + more
+        return value, self.domain.slopes(gradient)
+
+    def _where_it_may_succeed(self, value: Array, log_chance: Array) -> Array:
+        """Scores with the chance of success in them; below every other where it is too small."""
+        return np.where(log_chance >= self.least, value + log_chance, _REFUSED * (1 - log_chance))
+
+    def maximise(
+        self, best: Array, rng: np.random.Generator, box: tuple[Array, Array] | None = None
+    ) -> tuple[Array, float]:
+        """Return the point of a box, the whole cube where it is None, with the highest score, and that score.
+
+        Candidates are scored all over and around the best points told, (b, D); climbs start from the highest that lie
+        apart.
+        """
+        frame = _Frame(box)
+        near = scattered(frame.inside(best), NEAR * len(SCALES), SCALES, rng)
+        candidates = [frame.outside(rng.random((UNIFORM, self.domain.dimension))), frame.outside(near)]
+        if not self.domain.smooth.all():
+            candidates += [self.domain.neighbours(centre, rng) for centre in best]
+        points = self.domain.rounded(np.vstack(candidates))
+        values = self.at(points)
+        starts: list[int] = []
+        for row in np.argsort(-values, kind="stable"):
+            if all(frame.distance(points[row], points[start]) > _APART for start in starts):
+                starts.append(int(row))
+                if len(starts) == CLIMBS:
+                    break
+        ends = points[starts]
+        if self.domain.smooth.any():
+            climbed = ascend(frame.seen_from(self.slope), frame.inside(ends), steps=STEPS)[0]
+            ends = np.vstack([ends, self.domain.rounded(frame.outside(climbed))])
+        heights = self.at(ends)
+        top = int(np.argmax(heights))
+        x, height = ends[top], float(heights[top])
+        if not self.domain.smooth.all():
+            others = self.domain.neighbours(x, rng)
+            heights = self.at(others)
+            if len(others) and heights.max() > height:
+                x, height = others[int(np.argmax(heights))], float(heights.max())
+        return x, height
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """A box as a cube of its own: None is the cube itself, where nothing is computed."""
+
+    box: tuple[Array, Array] | None
+
+    def inside(self, points: Array) -> Array:
+        """From points of the cube (m, D) to coordinates in the box, 0 to 1; what is outside comes to its border."""
+        if self.box is None:
+            return points
+        lower, upper = self.box
+        return np.clip((points - lower) / (upper - lower), 0.0, 1.0)
+
+    def outside(self, points: Array) -> Array:
+        """And back."""
+        return points if self.box is None else self.box[0] + (self.box[1] - self.box[0]) * points
+
+    def distance(self, one: Array, other: Array) -> float:
+        """The largest difference in a coordinate, in units of the box."""
+        widths = 1.0 if self.box is None else self.box[1] - self.box[0]
+        return float((np.abs(one - other) / widths).max())
+
+    def seen_from(self, slope: Slope) -> Slope:
+        """A function and its gradient in the coordinates of the box."""
+        if self.box is None:
+            return slope
+        widths = self.box[1] - self.box[0]
+
+        def inside(points: Array) -> tuple[Array, Array]:
+            value, gradient = slope(self.outside(points))
+            return value, gradient * widths
+
+        return inside

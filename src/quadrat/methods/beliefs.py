@@ -1,0 +1,95 @@
+"""What the default method believes of f, of the constraints and of failures: from all trials, or near a place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from quadrat.arrays import Array, Bools
+from quadrat.gp.observations import group_rows
+from quadrat.methods.auto_model import LearnedModel
+from quadrat.methods.base import Told
+from quadrat.methods.constraints import Constraints
+from quadrat.methods.domain import Domain
+from quadrat.methods.feasibility import Feasibility
+from quadrat.randomness import generator
+
+__all__ = ["Beliefs"]
+
+_ANYWHERE = 14  # names the stream
+_TYPICAL = 300  # points all over the space at which the chance of success is looked at
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """Models of f, of the constraints and of failures, from the same trials."""
+
+    domain: Domain
+    model: LearnedModel
+    constraints: Constraints
+    feasibility: Feasibility
+
+    def tell(self, told: Told) -> None:
+        """Take in one trial."""
+        self.model.tell(told)
+        self._take(told)
+
+    def tell_many(self, told: Sequence[Told]) -> None:
+        """Take in many trials; learn once."""
+        self.model.tell_many(told)
+        for one in told:
+            self._take(one)
+
+    def _take(self, told: Told) -> None:
+        self.constraints.tell(told)
+        self.feasibility.add(self.domain.features(told.x[None, :])[0], True)
+
+    def fail(self, x: Array) -> None:
+        """Take in that evaluating x, shape (D,), failed."""
+        self.feasibility.add(self.domain.features(x[None, :])[0], False)
+
+    def near(self, centre: Array, sides: Array, count: int, *, settings: int | None = None) -> Beliefs:
+        """Return what the `count` observations nearest to a place say.
+
+        Parameters
+        ----------
+        centre, sides
+            The place, shape (D,), and what counts as one step along each axis, shape (D,).
+        count
+            How many observations.
+        settings
+            Of hyper-parameters to average over; None is as many as here.
+        """
+        columns = self.domain.features(self.domain.rounded(centre[None, :]))[0]
+        choices = np.array([axis.is_choice for axis in self.domain.axes])
+        steps = np.where(choices, 1.0, sides)[list(self.domain.groups)]
+        return Beliefs(
+            self.domain,
+            self.model.near(centre, sides, count, settings=settings),
+            self.constraints.near(centre, sides, count),
+            self.feasibility.near(columns, steps, count),
+        )
+
+    @property
+    def points(self) -> Array:
+        """The distinct points of the model's observations, shape (n, D)."""
+        return self.model.x[group_rows(self.model.x)[0]]
+
+    def least_log_chance(self, seed: int, number: int) -> float:
+        """The log chance of success that the point of a trial needs: see `Feasibility.least_log_chance`."""
+        if not self.feasibility.any_failed:
+            return 0.0
+        anywhere = self.domain.rounded(generator(seed, number, _ANYWHERE).random((_TYPICAL, self.domain.dimension)))
+        allowed = anywhere[self.domain.allowed(anywhere)]
+        typical = self.domain.features(allowed if len(allowed) else self.model.x)
+        return self.feasibility.least_log_chance(self.feasibility.log_chance(typical)[0])
+
+    def may_be_asked(self, points: Array, least: float) -> Bools:
+        """Where rounded points (m, D) are allowed, likely enough to succeed, and believed to meet the constraints."""
+        features = self.domain.features(points)
+        fine = self.domain.allowed(points) & self.constraints.current().held(features)
+        if self.feasibility.any_failed:
+            fine &= self.feasibility.log_chance(features)[0] >= least
+        return fine

@@ -1,0 +1,187 @@
+"""A cell that zooms: its centre moves and its sides grow and shrink with the success of what is evaluated in it.
+
+The state of a separable evolution strategy [H16; RH08]: a centre m, a step s and a spread c_i for each axis; sides are
+s sqrt(c_i). After every generation of `size` evaluations the centre moves to a weighted mean of the better half, the
+step grows when successive moves go the same way and shrinks when they cancel [H16, equations 41 to 44], and the spread
+of each axis follows the moves and the better half along it [H16, equations 45 and 47, on the diagonal; RH08]. It takes
+from the values told nothing but their order, costs O(D) for each of them, and whatever was evaluated within its reach
+counts, whoever asked for it, as injected points do [H11].
+
+Which of the cell's candidates are evaluated is decided by a model of f around it, in `quadrat.methods.zooming`: a
+trust region [E19] whose shape is learned, and in which what the model leaves to chance is drawn.
+
+References
+----------
+[E19]   Eriksson, Pearce, Gardner, Turner and Poloczek (2019). Scalable global optimization via local Bayesian
+        optimization. NeurIPS.
+[H11]   Hansen (2011). Injecting external solutions into CMA-ES. INRIA research report RR-7748.
+[H16]   Hansen (2016). The CMA evolution strategy: a tutorial. arXiv:1604.00772.
+[RH08]  Ros and Hansen (2008). A simple modification in CMA-ES achieving linear time and space complexity. PPSN.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from math import exp, log, sqrt
+
+import numpy as np
+
+from quadrat.arrays import Array, Bools
+
+__all__ = ["ZoomCell", "generation_size"]
+
+FIRST_STEP = 0.25  # of the cube's side
+LARGEST_STEP = 0.5
+SMALLEST_SIDE = 1e-4  # the longest side below which a cell has nothing left to find
+WINDOW = 10  # generations in which a cell that has not become better is at its end
+LEVEL = 5  # generations whose values say how good a cell is
+_CENTRAL = 1e-6  # of the sides: what counts as the centre itself
+ONE_AXIS = 0.0625  # of the candidates, which differ from the centre on one axis, and there by anything
+ANOTHER_CHOICE = 0.2  # the chance that a candidate has another choice than the centre, on each axis of choices
+
+
+def generation_size(dimension: int) -> int:
+    """Return how many evaluations there are between two moves: 4 + 3 log D [H16, equation 48]."""
+    return int(4 + 3 * log(dimension))
+
+
+@dataclass(frozen=True)
+class _Rates:
+    """The constants of an evolution strategy in D dimensions [H16, equations 49 to 58; RH08, section 3]."""
+
+    weights: Array  # of the better half, the best first
+    mass: float  # effective number of them
+    path: float  # c_sigma
+    damping: float  # d_sigma
+    drift: float  # c_c
+    one: float  # c_1
+    many: float  # c_mu
+    typical: float  # E |N(0, I)|
+
+    @staticmethod
+    @cache
+    def of(dimension: int) -> _Rates:
+        d, half = dimension, generation_size(dimension) // 2
+        raw = log(half + 0.5) - np.log(np.arange(1, half + 1))
+        weights = raw / raw.sum()
+        mass = float(1 / np.sum(weights**2))
+        path = (mass + 2) / (d + mass + 5)
+        faster = (d + 2) / 3  # D spreads are learned faster than D^2 covariances [RH08]
+        one = min(1.0, faster * 2 / ((d + 1.3) ** 2 + mass))
+        return _Rates(
+            weights,
+            mass,
+            path,
+            1 + 2 * max(0.0, sqrt((mass - 1) / (d + 1)) - 1) + path,
+            (4 + mass / d) / (d + 4 + 2 * mass / d),
+            one,
+            min(1 - one, faster * 2 * (mass - 2 + 1 / mass) / ((d + 2) ** 2 + mass)),
+            sqrt(d) * (1 - 1 / (4 * d) + 1 / (21 * d * d)),
+        )
+
+
+class ZoomCell:
+    """Evaluated points and their values go in; a centre, sides and candidates come out.
+
+    Parameters
+    ----------
+    centre
+        Shape (D,).
+    choices
+        Which axes are choices, among which there is no way up, shape (D,): the centre has that of the best point.
+
+    Examples
+    --------
+    >>> cell = ZoomCell(np.array([0.2, 0.8]), np.zeros(2, dtype=np.bool_))
+    >>> for number in range(300):
+    ...     point = cell.candidates(2, np.random.default_rng(number))[1]
+    ...     cell.tell(point, -float(((point - 0.5) ** 2).sum()))
+    >>> bool(np.abs(cell.centre - 0.5).max() < 0.01)
+    True
+    """
+
+    def __init__(self, centre: Array, choices: Bools) -> None:
+        self.centre = np.array(centre, dtype=np.float64)
+        self.choices = choices
+        self.step, self.used = FIRST_STEP, 0
+        self.levels: list[float] = []  # the mean value of each generation
+        self._numbers = ~choices
+        self._size = generation_size(len(centre))
+        self._spread = np.ones(len(centre))
+        self._path, self._drift = np.zeros(len(centre)), np.zeros(len(centre))
+        self._told: list[tuple[Array, float]] = []
+
+    @property
+    def sides(self) -> Array:
+        """Standard deviations of the candidates, shape (D,)."""
+        return self.step * np.sqrt(self._spread)
+
+    @property
+    def level(self) -> float:
+        """How good what is evaluated here is: the mean value of the last generations."""
+        return float(np.mean(self.levels[-LEVEL:])) if self.levels else -np.inf
+
+    @property
+    def is_at_its_end(self) -> bool:
+        """Whether the last generations were no better than those before, or it has no width left."""
+        recent, before = self.levels[-WINDOW:], self.levels[-2 * WINDOW : -WINDOW]
+        stagnates = len(before) == WINDOW and bool(np.median(recent) <= np.median(before))
+        return stagnates or float(self.sides.max()) < SMALLEST_SIDE
+
+    def candidates(self, count: int, rng: np.random.Generator) -> Array:
+        """Return the centre, which is often better than any point around it, and draws: (count, D), inside the cube."""
+        points = self.centre + self.sides * rng.standard_normal((count, len(self.centre)))
+        points[0] = self.centre
+        alone = np.arange(1, 1 + int(ONE_AXIS * count))
+        points[alone] = self.centre
+        points[alone, rng.integers(0, len(self.centre), len(alone))] = rng.random(len(alone))
+        if self.choices.any():
+            other = rng.random(points.shape) < ANOTHER_CHOICE
+            points = np.where(self.choices, np.where(other, rng.random(points.shape), self.centre), points)
+        return np.clip(points, 0.0, 1.0)
+
+    def reaches(self, x: Array) -> bool:
+        """Whether a point (D,) is one that the cell could have drawn: those further away would tear it apart [H11]."""
+        d = len(x)
+        away = np.where(self._numbers, (x - self.centre) / self.sides, 0.0)
+        return float(np.linalg.norm(away)) <= sqrt(d) + 2 * d / (d + 2)
+
+    def tell(self, x: Array, value: float) -> None:
+        """Take in a value at a point (D,) within reach; minus infinity where evaluating it failed."""
+        self.used += 1
+        if 2 * (np.abs(x - self.centre) < _CENTRAL * self.sides)[self._numbers].sum() > self._numbers.sum():
+            return  # no draw of the cell: a step learned from such points would only shrink
+        self._told.append((x, value))
+        if len(self._told) == self._size:
+            self._move()
+            self._told = []
+
+    def _move(self) -> None:
+        """End a generation [H16, equations 41 to 47]."""
+        rates, d = _Rates.of(len(self.centre)), len(self.centre)
+        values = np.array([value for _, value in self._told])
+        succeeded = values[np.isfinite(values)]
+        if not len(succeeded):
+            self.step *= 0.5  # nothing here can be evaluated: look nearer to what could
+            return
+        self.levels.append(float(np.mean(succeeded)))
+        better = np.argsort(-values, kind="stable")[: len(rates.weights)]
+        points = np.array([self._told[i][0] for i in better])
+        sides, spreads = self.sides, np.sqrt(self._spread)
+        steps = np.where(self._numbers, (points - self.centre) / sides, 0.0)  # in units of the sides
+        move = rates.weights @ steps
+        self.centre = np.where(self._numbers, np.clip(self.centre + sides * move, 0.0, 1.0), points[0])
+        self._path = (1 - rates.path) * self._path + sqrt(rates.path * (2 - rates.path) * rates.mass) * move
+        length = float(np.linalg.norm(self._path))
+        begun = 1 - (1 - rates.path) ** (2 * len(self.levels))
+        steady = length / sqrt(begun) < (1.4 + 2 / (d + 1)) * rates.typical  # no burst of growth at the start
+        self._drift = (1 - rates.drift) * self._drift
+        if steady:
+            self._drift += sqrt(rates.drift * (2 - rates.drift) * rates.mass) * spreads * move
+        lost = 0.0 if steady else rates.drift * (2 - rates.drift)
+        kept = (1 - rates.one - rates.many + rates.one * lost) * self._spread
+        spread = kept + rates.one * self._drift**2 + rates.many * (rates.weights @ (spreads * steps) ** 2)
+        self._spread = np.where(self._numbers, spread, 1.0)
+        growth = exp(min(1.0, rates.path / rates.damping * (length / rates.typical - 1)))
+        self.step = min(self.step * growth, LARGEST_STEP)
