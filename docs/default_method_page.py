@@ -19,7 +19,7 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "src")]
 from regret import ablation, suite
 from regret.rows import Row, read_rows
 
-from quadrat.methods import acquisition, auto, auto_model, auto_score
+from quadrat.methods import acquisition, auto, auto_cells, auto_model, auto_score, turns
 
 PAGE = ROOT / "docs" / "default_method.md"
 TEXT = """# The default method
@@ -41,6 +41,11 @@ because few values do not say more. All are learned again when a trial is told; 
 
 **Smoothness by evidence.** At one fit in {compare_every} the model is fitted with each of {kernel_count} kernels,
 {kernels}, and the one under which the data are most likely is kept [RW06, section 5.2].
+
+**Low values.** How badly something bad did says little about where the best is, and a training that diverges would set
+the scale for all others. Where the log evidence gains more than {compress_from:g} by it, values below the median are
+compressed: distances to it become logarithms, in units of how far the upper half exceeds it [S04]. On a plain of equal
+values with holes in it, the model then sees which way is up.
 
 **Averaging.** One setting of the hyper-parameters, learned from a few values, is too sure of itself. So {drawn} others
 are drawn around the most likely one, with an sd of {spread:g} in each log; length-scales share it, and have an sd of
@@ -65,6 +70,15 @@ always stays open.
 
 **Constraints.** Every constraint that is told has a model of its own, and the improvement is weighted by the chance
 that all of them hold [G14; GK14]. As long as no point is believed to meet them, that chance alone is maximised.
+
+**Long runs.** After {begin} trials a cell begins to zoom into the best place known: an evolution strategy with a spread
+for each axis [H16; RH08], whose candidates, {candidates} at a time, are judged by a draw of f from a model of the
+observations around it [E19]. When it has come to its end, another begins elsewhere; half of the evaluations go to new
+cells, half to the best one. It takes turns with the search all over the space, and the way of asking that finds the
+better values gets {share} trials of {of}. Up to {largest} observations one model sees all of them; beyond, the space is
+divided into cells of at most {capacity} observations, the one with the highest upper bound is searched, and every model
+is one of the {rows} + {rows_per_axis} D observations nearest to a place: asking costs about the same after 1,000 and
+after 100,000 trials. Nothing of this changes a run of {begin} trials or fewer.
 
 **Recommendation.** Recommended is the evaluated point with the highest averaged mean, among those that are believed to
 meet the constraints. Its 90 % interval is the model's, {wider:g} times as wide. What could still be gained is estimated
@@ -91,14 +105,19 @@ Each line is the full method with one thing changed; `benchmarks/regret/ablation
 
 - [A23] Ament, Daulton, Eriksson, Balandat and Bakshy (2023). Unexpected improvements to expected improvement for
   Bayesian optimization. NeurIPS.
+- [E19] Eriksson, Pearce, Gardner, Turner and Poloczek (2019). Scalable global optimization via local Bayesian
+  optimization. NeurIPS.
 - [F09] Frazier, Powell and Dayanik (2009). The knowledge-gradient policy for correlated normal beliefs. INFORMS J.
   Computing.
 - [G14] Gelbart, Snoek and Adams (2014). Bayesian optimization with unknown constraints. UAI.
 - [GK14] Gardner, Kusner, Xu, Weinberger and Cunningham (2014). Bayesian optimization with inequality constraints. ICML.
+- [H16] Hansen (2016). The CMA evolution strategy: a tutorial. arXiv:1604.00772.
 - [J98] Jones, Schonlau and Welch (1998). Efficient global optimization of expensive black-box functions. J. Global
   Optimization.
 - [NW06] Nocedal and Wright (2006). Numerical Optimization, second edition. Springer.
+- [RH08] Ros and Hansen (2008). A simple modification in CMA-ES achieving linear time and space complexity. PPSN.
 - [RW06] Rasmussen and Williams (2006). Gaussian Processes for Machine Learning. MIT Press.
+- [S04] Snelson, Rasmussen and Ghahramani (2004). Warped Gaussian processes. NeurIPS.
 - [S12] Snoek, Larochelle and Adams (2012). Practical Bayesian optimization of machine learning algorithms. NeurIPS.
 """
 
@@ -118,6 +137,15 @@ def page(rows: Sequence[Row]) -> str:
         compare_every=auto_model.COMPARE_EVERY,
         kernel_count=len(names),
         kernels=f"{', '.join(names[:-1])} and {names[-1]}",
+        compress_from=auto_model.COMPRESS_FROM,
+        begin=auto_cells.BEGIN,
+        candidates=auto_cells.CANDIDATES,
+        share=turns.REST + 1,
+        of=turns.REST + 2,
+        largest=auto_model.LARGEST,
+        capacity=auto_cells.CAPACITY,
+        rows=auto_cells.ROWS,
+        rows_per_axis=auto_cells.ROWS_PER_AXIS,
         drawn=auto_model.SETTINGS - 1,
         settings=auto_model.SETTINGS,
         spread=auto_model.SPREAD,

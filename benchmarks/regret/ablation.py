@@ -26,7 +26,7 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from math import sqrt
+from math import inf, sqrt
 from types import ModuleType
 from typing import ClassVar
 
@@ -178,6 +178,10 @@ VARIANTS = {
     "independent draws": Variant("settings are drawn without a part that length-scales share", DrawnIndependently()),
     "compared always": Variant("smoothnesses are compared at every fit", constants={"COMPARE_EVERY": 1}),
     "compared seldom": Variant("smoothnesses are compared at every eighth fit", constants={"COMPARE_EVERY": 8}),
+    "never compressed": Variant("low values are always seen as they are told", constants={"COMPRESS_FROM": inf}),
+    "compressed lightly": Variant(
+        "low values are compressed wherever the evidence is in favour of it", constants={"COMPRESS_FROM": 0.0}
+    ),
     "no centre": Variant("the first point is one of the Sobol sequence too", Uncentred()),
     "ten initial points": Variant("the model decides from the eleventh trial on", Auto(n_initial=10)),
     "no climbs": Variant("the best of the candidates is asked for as it is", constants={"STEPS": 1}, module=auto_score),
