@@ -118,7 +118,7 @@ class AutoSearch(Search):
 
     def fail(self, number: int, x: Array) -> None:  # noqa: ARG002  # when it failed does not matter
         self.beliefs.fail(x)
-        self.cells.fail(x)
+        self.cells.fail(self.beliefs, x)
         self._failed.add(x.tobytes())
 
     def ask(self, number: int, pending: Array) -> Proposal:
@@ -158,6 +158,7 @@ class AutoSearch(Search):
             beliefs.feasibility,
             chances.believing(believed),
             beliefs.least_log_chance(self.seed, number),
+            None if box is None else beliefs.spent(running),
         )
         point, value = score.maximise(best, generator(self.seed, number, _CANDIDATES), box)
         if not score.improves:
@@ -193,9 +194,9 @@ class AutoSearch(Search):
         """
         if self.model.is_of_all:
             return self._recommend(self.beliefs)
-        guesses = [self._recommend(beliefs, with_gain=False) for beliefs in self.cells.best_places(self.beliefs)]
-        best = max(range(len(guesses)), key=lambda i: (round(guesses[i].feasibility or 1.0), _lower(guesses[i])))
-        return self._recommend(self.cells.best_places(self.beliefs)[best])
+        places = self.cells.best_places(self.beliefs)
+        ranks = [self._rank(self._recommend(place, with_gain=False)) for place in places]
+        return self._recommend(places[ranks.index(max(ranks))])
 
     def _recommend(self, beliefs: Beliefs, *, with_gain: bool = True) -> Guess:
         _, ensemble = beliefs.model.current()
@@ -212,6 +213,12 @@ class AutoSearch(Search):
         gain, upper = self._gain(beliefs, x) if held and with_gain else (None, None)
         feasibility = chances.feasibility(features[best])
         return Guess(x, value, (low, high), gain=gain, gain_upper=upper, feasibility=feasibility)
+
+    def _rank(self, guess: Guess) -> tuple[bool, bool, float]:
+        """What sorts guesses of several models, the best last: see `Chances.order`."""
+        if guess.feasibility is not None and guess.feasibility < 0.5 - 1e-9:
+            return False, False, guess.feasibility
+        return True, not self.constraints.violated(guess.x[None, :])[0], _lower(guess)
 
     def _gain(self, beliefs: Beliefs, x: Array) -> tuple[float, float]:
         """Estimate max f - f(x), in the units told, by drawing f jointly: a mean, and a value that is seldom exceeded.

@@ -3,14 +3,14 @@
 Two ways of asking take turns from `BEGIN` trials on, and the one that finds better values gets more of them (`Turns`):
 
 - all over the space, by expected improvement. As long as one model can see all observations it searches the whole cube.
-  Beyond that, the cube is divided into cells that hold a bounded number of observations each (`MedianTree`); the cell
-  with the highest upper bound is searched, by a model of its observations and of their neighbours across its faces.
+  Beyond that, the cube is divided into cells that hold a bounded number of trials each (`MedianTree`); the cell with
+  the highest upper bound is searched, by a model of its trials and of their neighbours across its faces.
   The bound is the mean of the values told in the cell plus sqrt(2 log n) standard deviations of them: about the highest
   of n values, if they were normal;
 - around the best place, in a cell that zooms (`Zooming`). Of a number of candidates that the cell draws, the one is
   asked for at which a draw of f from the model around it is highest [Thompson sampling, as in E19].
 
-Asking looks at all observations once, to find those near a place, at a cost that is small beside that of the model;
+Asking looks at all trials once, to find those near a place, at a cost that is small beside that of the model;
 everything else is bounded. Nothing is kept from one ask to the next but what follows from the values told.
 
 References
@@ -27,6 +27,7 @@ from math import log, sqrt
 import numpy as np
 
 from quadrat.arrays import Array
+from quadrat.growing_rows import GrowingRows, is_among
 from quadrat.methods.acquisition import draws
 from quadrat.methods.auto_model import LearnedModel
 from quadrat.methods.base import Proposal, Told
@@ -41,8 +42,8 @@ from quadrat.randomness import generator
 __all__ = ["AutoCells"]
 
 BEGIN = 100  # trials told before a cell zooms in: earlier there is no place to zoom into
-ROWS, ROWS_PER_AXIS = 100, 5  # observations of a model near a place, and more of them for every axis
-CAPACITY = 64  # observations of a cell
+ROWS, ROWS_PER_AXIS = 100, 5  # trials of a model near a place, and more of them for every axis
+CAPACITY = 64  # trials of a cell
 CANDIDATES = 64  # of a cell that zooms, of which one is asked for
 _PLACES = 0.1  # of the cube's side: what counts as a step around the best observation, before there is a cell
 _REMEMBERED = 8  # cells whose hyper-parameters are kept, so that they need not be learned at every ask
@@ -66,16 +67,16 @@ class AutoCells:
         self._choices = np.array([axis.is_choice for axis in beliefs.domain.axes], dtype=np.bool_)
         self._turns: Turns | None = None
         self._tree = MedianTree(beliefs.domain.dimension, CAPACITY)
-        self._learned_from = 0  # observations at the last move of the cell
+        self._violated = GrowingRows(1)  # whether a trial was told with a constraint that does not hold
+        self._learned_from = 0  # trials told at the last move of the cell
         self._rows = ROWS + ROWS_PER_AXIS * beliefs.domain.dimension
         self._known: dict[tuple[int, int], LearnedModel] = {}  # what was learned lately, by the cell and its age
 
     def tell(self, beliefs: Beliefs, told: Told) -> None:
         """Take in one trial, which the beliefs know of already."""
-        self._tree.add(beliefs.model.x)
-        value = float(np.mean(told.values))
-        if any(constraint > 0 for constraint in told.constraints):
-            value = -np.inf  # for the order of values, which is all that counts here, nothing is worse
+        self._take(beliefs, told)
+        # For the order of values, which is all that counts here, nothing is worse than a violated constraint.
+        value = -np.inf if _is_violated(told) else float(np.mean(told.values))
         if self.zooming is None or self._turns is None:
             if beliefs.model.trials >= BEGIN:
                 self._begin(beliefs, told.number + 1)
@@ -83,18 +84,23 @@ class AutoCells:
         if np.isfinite(value):
             self._turns.tell(told.number, value)
         if self.zooming.tell(told.x, value):
-            self._learned_from = beliefs.model.observations
+            self._learned_from = beliefs.model.trials
 
     def tell_many(self, beliefs: Beliefs, told: Sequence[Told]) -> None:
         """Take in many trials at once: a cell zooms into the best of them, not through all of them in turn."""
-        self._tree.add(beliefs.model.x)
+        self._take(beliefs, *told)
         if self.zooming is None and beliefs.model.trials >= BEGIN:
             self._begin(beliefs, max(one.number for one in told) + 1)
 
-    def fail(self, x: Array) -> None:
+    def _take(self, beliefs: Beliefs, *told: Told) -> None:
+        self._tree.add(beliefs.model.places)
+        for one in told:
+            self._violated.append([_is_violated(one)])
+
+    def fail(self, beliefs: Beliefs, x: Array) -> None:
         """Take in that evaluating x, shape (D,), failed."""
-        if self.zooming is not None:
-            self.zooming.tell(x, -np.inf)
+        if self.zooming is not None and self.zooming.tell(x, -np.inf):
+            self._learned_from = beliefs.model.trials
 
     def is_zooming(self, number: int) -> bool:
         """Whether a trial is to be asked for around the best place."""
@@ -120,19 +126,22 @@ class AutoCells:
         rng = generator(self.seed, number, _DRAWN)
         points = domain.rounded(cell.candidates(CANDIDATES, rng))
         fine = near.may_be_asked(points, near.least_log_chance(self.seed, number))
-        if fine.any():
-            points = points[fine]
+        for wanted in (fine & ~is_among(points, near.spent(running)), fine):
+            if wanted.any():
+                points = points[wanted]
+                break
         ensemble = near.model.current()[1].believing(domain.features(running))
         means, joint = (part[0] for part in ensemble.covariances(domain.features(points)))
         highest = points[int(np.argmax(draws(means, joint, 1, rng)[:, 0]))]
         return Proposal(highest, f"highest of a draw of f in a cell that zooms, {_width(cell.sides)}")
 
     def most_promising(self, beliefs: Beliefs, running: Array) -> tuple[Beliefs, tuple[Array, Array]]:
-        """Return the box of the cell with the highest upper bound, and what its observations and neighbours say.
+        """Return what the trials of the cell with the highest upper bound and their neighbours say, and its box.
 
         A cell in which points (p, D) are being evaluated comes after those in which none are.
         """
-        values, homes = Units.of(beliefs.model.y).seen(beliefs.model.y), self._tree.homes
+        means, homes = beliefs.model.means, self._tree.homes
+        values = Units.of(means).seen(means)
         count = np.bincount(homes)
         leaves = np.flatnonzero(count)
         mean = np.bincount(homes, values)[leaves] / count[leaves]
@@ -142,14 +151,16 @@ class AutoCells:
         leaf = int(leaves[np.lexsort((-bound, waits))[0]])
         lower, upper = self._tree.box(leaf)
         centre, sides = 0.5 * (lower + upper), 0.5 * (upper - lower)
-        near = beliefs.near(centre, sides, self._rows, settings=1)
+        near = beliefs.near(centre, sides, self._rows, box=True, settings=1)
         since = len(values) - len(values) % generation_size(len(centre))
         near.model.take_over(self._learned((leaf, since), beliefs, centre, sides, since))
-        return near, (lower, upper)
+        # A face that belongs to the next cell is left to it: what is asked for here has to count here.
+        last = np.nextafter(upper, lower)
+        return near, (lower, np.where((upper < 1.0) & (last > lower), last, upper))
 
     def best_places(self, beliefs: Beliefs) -> list[Beliefs]:
-        """Return what is believed around the cells that zoom and around the highest observation."""
-        highest = beliefs.model.x[int(np.argmax(beliefs.model.y))]
+        """Return what is believed around the cells that zoom and around the highest trial that met the constraints."""
+        highest = beliefs.model.places[np.lexsort((-beliefs.model.means, self._violated.array[:, 0]))[0]]
         around = np.full(len(highest), _PLACES)
         places = [] if self.zooming is None else self.zooming.places
         return [beliefs.near(centre, sides, self._rows) for centre, sides in [*places, (highest, around)]]
@@ -176,14 +187,19 @@ class AutoCells:
         best = int(chances.order(mean, beliefs.domain.features(beliefs.model.x))[0])
         self.zooming = Zooming(beliefs.model.x[best], self._choices, self.seed)
         self._turns = Turns(number, generation_size(beliefs.domain.dimension))
-        self._learned_from = self._tree.homes.size
+        self._learned_from = beliefs.model.trials
 
     def _learned(self, key: tuple[int, int], beliefs: Beliefs, centre: Array, sides: Array, first: int) -> LearnedModel:
-        """What is learned near a place from the first so many observations: the same, whenever it is asked for."""
+        """What is learned near a place from the first so many trials: the same, whenever it is asked for."""
         if key not in self._known:
             self._known = dict(list(self._known.items())[1 - _REMEMBERED :])
-            self._known[key] = beliefs.model.near(centre, sides, self._rows, first=first, settings=1)
+            is_leaf = key[0] >= 0
+            self._known[key] = beliefs.model.near(centre, sides, self._rows, box=is_leaf, first=first, settings=1)
         return self._known[key]
+
+
+def _is_violated(told: Told) -> bool:
+    return any(constraint > 0 for constraint in told.constraints)
 
 
 def _width(sides: Array) -> str:

@@ -46,7 +46,7 @@ COMPRESS_FROM = 10.0  # log evidence gained by compressing low values: less is w
 PRIORS = Priors(
     lengthscale=LogNormal(-0.7, 0.5), common_lengthscale=1.5, noise_variance=LogNormal(-5.0, 1.5)
 )  # in the units of standardised values and of the cube's side
-LARGEST = 256  # observations that a model of all of them is learned from; beyond, models are of those near a place
+LARGEST = 256  # trials that a model of all of them is learned from; beyond, models are of those near a place
 _DRAWS = 11  # names the stream
 
 
@@ -100,6 +100,9 @@ class LearnedModel:
         self._x = GrowingRows(domain.dimension)
         self._y = GrowingRows(1)
         self._noise = GrowingRows(1)  # variances, NaN where to be learned
+        # Of each trial: replicates are one point to the model, and cost it no more than one value.
+        self._at = GrowingRows(domain.dimension)
+        self._mean, self._count = GrowingRows(1), GrowingRows(1)
         self._kinds: tuple[int, ...] = tuple(range(len(SMOOTHNESSES)))  # indices of those that are compared
         self._noise_is_learned = False
         self._learned: Learned | None = None
@@ -127,19 +130,29 @@ class LearnedModel:
             self._x.append(told.x)
             self._y.append([value])
             self._noise.append([np.nan if told.variance is None else told.variance])
+        self._at.append(told.x)
+        self._mean.append([float(np.mean(values))])
+        self._count.append([len(values)])
         self.trials += 1
         self._noise_is_learned |= told.variance is None
         self._current = self._unkept = None
 
     @property
     def is_of_all(self) -> bool:
-        """Whether there are so few observations that one model sees all of them."""
-        return len(self._x) <= LARGEST
+        """Whether there are so few trials that one model sees all of them."""
+        return len(self._at) <= LARGEST
 
     def near(
-        self, centre: Array, sides: Array, count: int, *, first: int | None = None, settings: int | None = None
+        self,
+        centre: Array,
+        sides: Array,
+        count: int,
+        *,
+        box: bool = False,
+        first: int | None = None,
+        settings: int | None = None,
     ) -> LearnedModel:
-        """Return a model of the observations nearest to a place, which has learned nothing yet.
+        """Return a model of the trials nearest to a place, which has learned nothing yet.
 
         Parameters
         ----------
@@ -147,15 +160,22 @@ class LearnedModel:
             The place, shape (D,), and what counts as one step along each axis, shape (D,).
         count
             How many.
+        box
+            Whether those of the box that reaches from the centre as far as `sides` come before all others.
         first
-            Among the first so many observations; None is all.
+            Among the first so many trials; None is all.
         settings
             As of this class; None is as many as here.
         """
-        rows = nearest(self.x[:first], centre, sides, count)
+        chosen = nearest(self.places[:first], centre, sides, count, box=box)
+        is_chosen = np.zeros(len(self._at), dtype=np.bool_)
+        is_chosen[chosen] = True
+        rows = np.flatnonzero(np.repeat(is_chosen, self._count.array.ravel().astype(np.intp)))
         other = type(self)(self.domain, self.seed, self.first, settings or self.settings, compresses=False)
         other._x = GrowingRows.of(self.x[rows])
         other._y, other._noise = GrowingRows.of(self._y.array[rows]), GrowingRows.of(self._noise.array[rows])
+        other._at, other._mean = GrowingRows.of(self.places[chosen]), GrowingRows.of(self._mean.array[chosen])
+        other._count = GrowingRows.of(self._count.array[chosen])
         other.trials, other._kinds = self.trials, (USUAL,)
         other._noise_is_learned = bool(np.isnan(other._variance).any())
         return other
@@ -163,12 +183,17 @@ class LearnedModel:
     def take_over(self, other: LearnedModel) -> None:
         """Use what another model, of other observations, learns; if it has the same kind of noise to learn."""
         if self._noise_is_learned == other._noise_is_learned:
-            self._learned = other._latest()
+            self._learned, self._current = other._latest(), None
 
     @property
-    def observations(self) -> int:
-        """How many there are, replicates counted one by one."""
-        return len(self._x)
+    def places(self) -> Array:
+        """The point of each trial, shape (n, D)."""
+        return self._at.array
+
+    @property
+    def means(self) -> Array:
+        """The mean of what was observed in each trial, shape (n,)."""
+        return self._mean.array.ravel()
 
     @property
     def settled(self) -> bool:

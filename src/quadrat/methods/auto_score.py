@@ -16,6 +16,7 @@ import numpy as np
 
 from quadrat.arrays import Array
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
+from quadrat.growing_rows import is_among
 from quadrat.methods.acquisition import improvement, scattered
 from quadrat.methods.ascent import Slope, ascend
 from quadrat.methods.constraints import Chances
@@ -68,6 +69,7 @@ class AutoScore:
     feasibility: Feasibility
     chances: Chances
     least: float = 0.0  # the log chance of success that a point needs
+    spent: Array | None = None  # points that are not worth asking for, shape (k, D)
 
     @property
     def improves(self) -> bool:
@@ -75,13 +77,15 @@ class AutoScore:
         return bool(np.isfinite(self.target).all())
 
     def at(self, points: Array) -> Array:
-        """Scores of rounded points (m, D), shape (m,); minus infinity where they may not be evaluated."""
+        """Scores of rounded points (m, D), shape (m,); minus infinity where they may not, or need not, be evaluated."""
         features = self.domain.features(points)
         value = self.chances.log_chance(features)
         if self.improves:
             value = value + log_improvement(self.ensemble.predict(features), self.target)[0]
         if self.feasibility.any_failed:
             value = self._where_it_may_succeed(value, self.feasibility.log_chance(features)[0])
+        if self.spent is not None:
+            value = np.where(is_among(points, self.spent), -np.inf, value)
         return value if self.domain.feasible is None else np.where(self.domain.allowed(points), value, -np.inf)
 
     def slope(self, points: Array) -> tuple[Array, Array]:

@@ -20,6 +20,7 @@ __all__ = ["Beliefs"]
 
 _ANYWHERE = 14  # names the stream
 _TYPICAL = 300  # points all over the space at which the chance of success is looked at
+_KNOWN = 0.1  # of the standard deviation of the values told: what is known of f so well is not worth another look
 
 
 @dataclass(frozen=True)
@@ -50,15 +51,19 @@ class Beliefs:
         """Take in that evaluating x, shape (D,), failed."""
         self.feasibility.add(self.domain.features(x[None, :])[0], False)
 
-    def near(self, centre: Array, sides: Array, count: int, *, settings: int | None = None) -> Beliefs:
-        """Return what the `count` observations nearest to a place say.
+    def near(
+        self, centre: Array, sides: Array, count: int, *, box: bool = False, settings: int | None = None
+    ) -> Beliefs:
+        """Return what the `count` trials nearest to a place say.
 
         Parameters
         ----------
         centre, sides
             The place, shape (D,), and what counts as one step along each axis, shape (D,).
         count
-            How many observations.
+            How many trials.
+        box
+            Whether those of the box that reaches from the centre as far as `sides` come before all others.
         settings
             Of hyper-parameters to average over; None is as many as here.
         """
@@ -67,15 +72,26 @@ class Beliefs:
         steps = np.where(choices, 1.0, sides)[list(self.domain.groups)]
         return Beliefs(
             self.domain,
-            self.model.near(centre, sides, count, settings=settings),
-            self.constraints.near(centre, sides, count),
-            self.feasibility.near(columns, steps, count),
+            self.model.near(centre, sides, count, box=box, settings=settings),
+            self.constraints.near(centre, sides, count, box=box),
+            self.feasibility.near(columns, steps, count, box=box),
         )
 
     @property
     def points(self) -> Array:
         """The distinct points of the model's observations, shape (n, D)."""
         return self.model.x[group_rows(self.model.x)[0]]
+
+    def spent(self, running: Array) -> Array:
+        """Return the points not worth asking for, shape (m, D): those that run, (p, D), and those where f is known.
+
+        Known it is where it was evaluated: a point beside it says as much, and a search that may ask for the highest
+        point again does so for ever. Among integers and choices alone there is no such point; there the model decides.
+        """
+        points = self.points
+        if not self.domain.smooth.any():
+            points = points[self.model.current()[1].predict(self.domain.features(points)).mixture()[1] < _KNOWN]
+        return np.vstack([points, running])
 
     def least_log_chance(self, seed: int, number: int) -> float:
         """The log chance of success that the point of a trial needs: see `Feasibility.least_log_chance`."""

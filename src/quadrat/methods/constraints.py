@@ -72,10 +72,10 @@ class Constraints:
         before = self._sums.get(key, (0.0,) * len(told.constraints))
         self._sums[key] = tuple(old + new for old, new in zip(before, told.constraints, strict=True))
 
-    def near(self, centre: Array, sides: Array, count: int) -> Constraints:
-        """Return what the trials nearest to a place, (D,), with steps of `sides`, (D,), say."""
+    def near(self, centre: Array, sides: Array, count: int, *, box: bool = False) -> Constraints:
+        """Return what the trials nearest to a place, (D,), with steps of `sides`, (D,), say: see `nearest`."""
         other = Constraints(self.domain, self.seed, self.first)
-        other._models = tuple(model.near(centre, sides, count) for model in self._models)
+        other._models = tuple(model.near(centre, sides, count, box=box) for model in self._models)
         other._sums = self._sums
         return other
 
@@ -148,6 +148,8 @@ class Chances:
 class _ConstraintModel(LearnedModel):
     """The model of one constraint: what matters is where it crosses 0, not how far from there it gets."""
 
+    _most: float | None = None  # what a value counts for at most, where that is known from other trials than these
+
     @property
     def y(self) -> Array:
         """All observations as the model sees them, shape (N,): on their side of 0, but neither on it nor far away.
@@ -163,10 +165,31 @@ class _ConstraintModel(LearnedModel):
         told = super().y
         if not (told != 0).any():
             return told - 1.0
-        most = _FAR * _median(np.abs(told[told != 0])[: self.first])
+        most = self._largest() if self._most is None else self._most
         if not (told < 0).any():
             told = np.where(told == 0, -0.5 * _median(told[told > 0]), told)
         return np.clip(told, -most, most)
+
+    def near(
+        self,
+        centre: Array,
+        sides: Array,
+        count: int,
+        *,
+        box: bool = False,
+        first: int | None = None,
+        settings: int | None = None,
+    ) -> LearnedModel:
+        """As of any model; but the first few trials are those of the run: the ones near a place say where it is."""
+        other = super().near(centre, sides, count, box=box, first=first, settings=settings)
+        assert isinstance(other, _ConstraintModel)
+        other._most = self._largest()
+        return other
+
+    def _largest(self) -> float:
+        """What a value counts for at most."""
+        told = super().y
+        return _FAR * _median(np.abs(told[told != 0])[: self.first]) if (told != 0).any() else np.inf
 
 
 def _log_chance(at: EnsemblePrediction, limit: float) -> tuple[Array, Array | None]:

@@ -56,11 +56,11 @@ class Feasibility:
         self._failures += not succeeded
         self._gp = None
 
-    def near(self, centre: Array, sides: Array, count: int) -> Feasibility:
-        """Return what the outcomes nearest to a place, (F,), with steps of `sides`, (F,), say."""
+    def near(self, centre: Array, sides: Array, count: int, *, box: bool = False) -> Feasibility:
+        """Return what the outcomes nearest to a place, (F,), with steps of `sides`, (F,), say: see `nearest`."""
         if len(self._x) <= count:
             return self
-        rows = nearest(self._x.array, centre, sides, count)
+        rows = nearest(self._x.array, centre, sides, count, box=box)
         other = Feasibility(self.columns)
         other._x, other._label = GrowingRows.of(self._x.array[rows]), GrowingRows.of(self._label.array[rows])
         other._failures = int((other._label.array == _FAILED).sum())

@@ -34,9 +34,11 @@ __all__ = ["ZoomCell", "generation_size"]
 FIRST_STEP = 0.25  # of the cube's side
 LARGEST_STEP = 0.5
 SMALLEST_SIDE = 1e-4  # the longest side below which a cell has nothing left to find
+_NARROWEST = 1e-12  # that any side becomes: narrower ones hardly tell points apart, and at last vanish
 WINDOW = 10  # generations in which a cell that has not become better is at its end
 LEVEL = 5  # generations whose values say how good a cell is
 _CENTRAL = 1e-6  # of the sides: what counts as the centre itself
+_MOVED = 0.125  # of the axes: on so many at least a draw differs from the centre; on others it was rounded or clipped
 ONE_AXIS = 0.0625  # of the candidates, which differ from the centre on one axis, and there by anything
 ANOTHER_CHOICE = 0.2  # the chance that a candidate has another choice than the centre, on each axis of choices
 
@@ -62,8 +64,8 @@ class _Rates:
     @staticmethod
     @cache
     def of(dimension: int) -> _Rates:
-        d, half = dimension, generation_size(dimension) // 2
-        raw = log(half + 0.5) - np.log(np.arange(1, half + 1))
+        d, size = dimension, generation_size(dimension)
+        raw = log((size + 1) / 2) - np.log(np.arange(1, size // 2 + 1))
         weights = raw / raw.sum()
         mass = float(1 / np.sum(weights**2))
         path = (mass + 2) / (d + mass + 5)
@@ -96,7 +98,7 @@ class ZoomCell:
     >>> cell = ZoomCell(np.array([0.2, 0.8]), np.zeros(2, dtype=np.bool_))
     >>> for number in range(300):
     ...     point = cell.candidates(2, np.random.default_rng(number))[1]
-    ...     cell.tell(point, -float(((point - 0.5) ** 2).sum()))
+    ...     _ = cell.tell(point, -float(((point - 0.5) ** 2).sum()))
     >>> bool(np.abs(cell.centre - 0.5).max() < 0.01)
     True
     """
@@ -107,7 +109,9 @@ class ZoomCell:
         self.step, self.used = FIRST_STEP, 0
         self.levels: list[float] = []  # the mean value of each generation
         self._numbers = ~choices
-        self._size = generation_size(len(centre))
+        self._axes = max(1, int(self._numbers.sum()))  # that steps are made along, of which alone their length speaks
+        self._size = generation_size(self._axes)
+        self._idle = 0  # evaluations since the last generation ended
         self._spread = np.ones(len(centre))
         self._path, self._drift = np.zeros(len(centre)), np.zeros(len(centre))
         self._told: list[tuple[Array, float]] = []
@@ -115,7 +119,7 @@ class ZoomCell:
     @property
     def sides(self) -> Array:
         """Standard deviations of the candidates, shape (D,)."""
-        return self.step * np.sqrt(self._spread)
+        return np.maximum(self.step * np.sqrt(self._spread), _NARROWEST)
 
     @property
     def level(self) -> float:
@@ -124,42 +128,46 @@ class ZoomCell:
 
     @property
     def is_at_its_end(self) -> bool:
-        """Whether the last generations were no better than those before, or it has no width left."""
+        """Whether the last generations were no better than those before, it has no width left, or it stands still."""
         recent, before = self.levels[-WINDOW:], self.levels[-2 * WINDOW : -WINDOW]
         stagnates = len(before) == WINDOW and bool(np.median(recent) <= np.median(before))
-        return stagnates or float(self.sides.max()) < SMALLEST_SIDE
+        return stagnates or float(self.sides.max()) < SMALLEST_SIDE or self._idle >= WINDOW * self._size
 
     def candidates(self, count: int, rng: np.random.Generator) -> Array:
         """Return the centre, which is often better than any point around it, and draws: (count, D), inside the cube."""
         points = self.centre + self.sides * rng.standard_normal((count, len(self.centre)))
+        if self.choices.any():
+            other = rng.random(points.shape) < ANOTHER_CHOICE
+            points = np.where(self.choices, np.where(other, rng.random(points.shape), self.centre), points)
         points[0] = self.centre
         alone = np.arange(1, 1 + int(ONE_AXIS * count))
         points[alone] = self.centre
         points[alone, rng.integers(0, len(self.centre), len(alone))] = rng.random(len(alone))
-        if self.choices.any():
-            other = rng.random(points.shape) < ANOTHER_CHOICE
-            points = np.where(self.choices, np.where(other, rng.random(points.shape), self.centre), points)
         return np.clip(points, 0.0, 1.0)
 
     def reaches(self, x: Array) -> bool:
         """Whether a point (D,) is one that the cell could have drawn: those further away would tear it apart [H11]."""
-        d = len(x)
+        d = self._axes
         away = np.where(self._numbers, (x - self.centre) / self.sides, 0.0)
         return float(np.linalg.norm(away)) <= sqrt(d) + 2 * d / (d + 2)
 
-    def tell(self, x: Array, value: float) -> None:
-        """Take in a value at a point (D,) within reach; minus infinity where evaluating it failed."""
+    def tell(self, x: Array, value: float) -> bool:
+        """Take in a value at a point (D,) within reach, minus infinity where that failed; return whether it moved."""
         self.used += 1
-        if 2 * (np.abs(x - self.centre) < _CENTRAL * self.sides)[self._numbers].sum() > self._numbers.sum():
-            return  # no draw of the cell: a step learned from such points would only shrink
+        self._idle += 1
+        moved = (np.abs(x - self.centre) >= _CENTRAL * self.sides)[self._numbers]
+        if moved.sum() < _MOVED * moved.size:
+            return False  # no draw of the cell: a step learned from such points would only shrink
         self._told.append((x, value))
-        if len(self._told) == self._size:
-            self._move()
-            self._told = []
+        if len(self._told) < self._size:
+            return False
+        self._move()
+        self._told, self._idle = [], 0
+        return True
 
     def _move(self) -> None:
         """End a generation [H16, equations 41 to 47]."""
-        rates, d = _Rates.of(len(self.centre)), len(self.centre)
+        rates, d = _Rates.of(self._axes), self._axes
         values = np.array([value for _, value in self._told])
         succeeded = values[np.isfinite(values)]
         if not len(succeeded):

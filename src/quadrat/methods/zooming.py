@@ -61,16 +61,14 @@ class Zooming:
         """Take in the value at a point (D,), minus infinity where there is none; return whether anything moved."""
         if not self.cell.reaches(x):
             return False
-        centre = self.cell.centre
-        self.cell.tell(x, value)
-        if self.cell.centre is centre:
+        moved = self.cell.tell(x, value)
+        if self._until is not None and self.cell.used >= self._until:
+            self._begin()
+        elif self._until is None and self.cell.is_at_its_end:
+            self._end()
+        elif not moved:
             return False
         self.moves += 1
-        if self._until is not None:
-            if self.cell.used >= self._until:
-                self._begin()
-        elif self.cell.is_at_its_end:
-            self._end()
         return True
 
     @property

@@ -13,6 +13,8 @@ from quadrat.growing_rows import GrowingRows
 
 __all__ = ["MedianTree"]
 
+_LAST = float(np.nextafter(1.0, 0.0))  # no cut lies beyond: one at 1 would leave a box without width
+
 
 class MedianTree:
     """A binary tree of half-open boxes that cover the unit cube, with the numbers of the points in each leaf.
@@ -22,7 +24,7 @@ class MedianTree:
     dimension
         D.
     capacity
-        The most points in a leaf, >= 2; more are possible only where points are equal.
+        The most points in a leaf, >= 2; more are possible only where all of them are equal.
 
     Examples
     --------
@@ -43,7 +45,7 @@ class MedianTree:
         self._children: list[tuple[int, int]] = [(-1, -1)]
         self._members: list[list[int]] = [[]]
         self._homes = GrowingRows(1)
-        self._crowded: dict[int, int] = {}  # leaves whose points are all equal, with how many there were when tried
+        self._crowded: set[int] = set()  # leaves whose points were all equal when they were last to be cut
 
     @property
     def leaves(self) -> list[int]:
@@ -92,14 +94,14 @@ class MedianTree:
 
     def _cut_in_two(self, points: Array, leaf: int) -> tuple[int, ...]:
         """Cut a leaf at the median of its longest side along which its points differ; () where they are all equal."""
-        if self._crowded.get(leaf, 0) * 2 > len(self._members[leaf]):
-            return ()  # looked at lately
         numbers = self._members[leaf]
-        inside = points[numbers]
+        if leaf in self._crowded and (points[numbers[-1]] == points[numbers[0]]).all():
+            return ()  # one more of the same
+        inside = np.minimum(points[numbers], _LAST)
         lower, upper = self._lower[leaf], self._upper[leaf]
         differ = inside.min(axis=0) < inside.max(axis=0)
         if not differ.any():
-            self._crowded[leaf] = len(numbers)
+            self._crowded.add(leaf)
             return ()
         axis = int(np.argmax(np.where(differ, upper - lower, -1.0)))
         values = np.unique(inside[:, axis])
