@@ -50,6 +50,11 @@ def wave(seed: int) -> Task:
     return FunctionTask(lambda u: sin(3 * float(u[0])), 1, best=1.0, seed=seed)
 
 
+def shelf(depth: float) -> Task:
+    """A plain with a drop at one side: the deeper it is, the clearer the evidence that low values want compressing."""
+    return FunctionTask(lambda u: -depth if u[0] > 0.6 else float(u[1]), 2, best=1.0, seed=1)
+
+
 def constants(module: ModuleType) -> dict[str, object]:
     return {name: value for name, value in vars(module).items() if name.lstrip("_").isupper()}
 
@@ -100,6 +105,12 @@ def test_every_variant_soon_asks_for_other_points(variant: str) -> None:
         runs = [(asked(variant, wave(seed), seed, 20), asked(ablation.FULL, wave(seed), seed, 20)) for seed in (1, 3)]
         assert any(len(set(full)) < len(full) for _, full in runs)
         assert all(len(set(mine)) == len(mine) for mine, _ in runs)
+    elif (
+        "compressed" in variant
+    ):  # a deep drop is compressed by the full method, a small one by the light variant alone
+        tasks = [shelf(depth) for depth in (1000.0, 5.0)]
+        differ = [asked(variant, task, 1, 16) != asked(ablation.FULL, task, 1, 16) for task in tasks]
+        assert differ == ([True, False] if variant == "never compressed" else [False, True])
     else:
         assert any(asked_shortly(variant, *case) != asked_shortly(ablation.FULL, *case) for case in SHORT)
 
