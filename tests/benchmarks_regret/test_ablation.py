@@ -105,9 +105,8 @@ def test_every_variant_soon_asks_for_other_points(variant: str) -> None:
         runs = [(asked(variant, wave(seed), seed, 20), asked(ablation.FULL, wave(seed), seed, 20)) for seed in (1, 3)]
         assert any(len(set(full)) < len(full) for _, full in runs)
         assert all(len(set(mine)) == len(mine) for mine, _ in runs)
-    elif (
-        "compressed" in variant
-    ):  # a deep drop is compressed by the full method, a small one by the light variant alone
+    elif "compressed" in variant:
+        # A deep drop is compressed by the full method, a small one by the light variant alone.
         tasks = [shelf(depth) for depth in (1000.0, 5.0)]
         differ = [asked(variant, task, 1, 16) != asked(ablation.FULL, task, 1, 16) for task in tasks]
         assert differ == ([True, False] if variant == "never compressed" else [False, True])

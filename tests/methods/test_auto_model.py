@@ -12,6 +12,7 @@ import pytest
 
 from quadrat.arrays import Array
 from quadrat.gp import Fit, Observations, fit_map
+from quadrat.growing_rows import nearest
 from quadrat.kernels import Kernel, Matern, SquaredExponential, Tied
 from quadrat.methods.auto_model import (
     COMPARE_EVERY,
@@ -434,3 +435,121 @@ def test_what_is_compressed_is_left_as_told_again_when_the_reason_is_gone() -> N
         x = 0.3 * rng.random(2)
         model.tell(Told(number, x, np.array([-2 * float(((x - 0.15) ** 2).sum() ** 0.5) + 0.05 * rng.normal()])))
     assert model.units().compression is None
+
+
+# --- many at once
+
+
+def test_many_trials_at_once_are_learned_from_once_and_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by a model that was told all but the last without a chance to learn."""
+    trials = [trial(number, values=1 + number % 2) for number in range(12)]
+    late = model_of(*trials, first=12)
+    together = LearnedModel(Domain.cube(2), 0, 5)
+    learned: list[object] = []
+    learn = LearnedModel._learn
+
+    def recorded(self: LearnedModel, previous: Any) -> Any:
+        learned.append(previous)
+        return learn(self, previous)
+
+    monkeypatch.setattr(LearnedModel, "_learn", recorded)
+    together.tell_many(trials)
+    assert learned == [None]
+    np.testing.assert_array_equal(settings(together), settings(late))
+    np.testing.assert_array_equal(together.x, late.x)
+    assert together.trials == 12
+    together.tell_many([trial(12), trial(13)])
+    assert learned == [None, None], "what was learned before has no say"
+
+
+def test_too_few_trials_at_once_are_not_learned_from() -> None:
+    model = LearnedModel(Domain.cube(2), 0, 5)
+    model.tell_many([])
+    model.tell_many([trial(number) for number in range(4)])
+    assert not model.settled
+    model.tell_many([trial(4)])
+    assert model.settled
+
+
+# --- near a place
+
+
+def test_one_model_is_of_all_trials_as_long_as_they_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trials count, not values: replicates are one point. Beyond, nothing is learned any more."""
+    monkeypatch.setattr("quadrat.methods.auto_model.LARGEST", 6)
+    model = LearnedModel(Domain.cube(2), 0, 5)
+    for number in range(6):
+        model.tell(trial(number, values=20))
+        assert model.is_of_all
+    before = model._learned
+    model.tell(trial(6))
+    model.tell_many([trial(7)])
+    assert not model.is_of_all
+    assert model._learned is before
+
+
+@pytest.mark.parametrize("box", [False, True])
+@pytest.mark.parametrize("first", [None, 20])
+def test_near_a_place_are_the_nearest_trials_with_all_their_values(first: int | None, box: bool) -> None:
+    trials = [trial(number, 1 + number % 4, 0.01 if number % 3 == 0 else None) for number in range(40)]
+    model = model_of(*trials, first=99)
+    centre, sides, count = np.array([0.2, 0.7]), np.array([0.1, 0.4]), 9
+    chosen = nearest(np.array([told.x for told in trials[:first]]), centre, sides, count, box=box)
+    near = model.near(centre, sides, count, box=box, first=first, settings=2)
+    kept = [trials[i] for i in chosen]
+    wanted = model_of(*kept, first=99)
+    for name in ("x", "y", "_variance", "places", "means"):
+        np.testing.assert_array_equal(getattr(near, name), getattr(wanted, name))
+    assert near.places.tolist() == [told.x.tolist() for told in kept]
+    assert near.means == pytest.approx([told.values.mean() for told in kept])
+    assert len(near.y) > count
+    assert near.settings == 2
+    assert not near.settled
+
+
+def test_near_a_place_one_kernel_is_learned_and_nothing_is_compressed() -> None:
+    """Its most likely setting is that of a fit to these trials alone; the model of all is not touched."""
+    model = model_of(*(shelf(number) for number in range(25)), first=25)
+    before = settings(model)
+    near = model.near(np.array([0.3, 0.5]), np.array([0.5, 0.5]), 15)
+    objective, ensemble = near.current()
+    y = near.y
+    fit = fit_map(FORMS[2], Observations.merge(near.x, (y - y.mean()) / y.std()), priors=PRIORS, standardise=False)
+    np.testing.assert_allclose(ensemble.settings[0], fit.parameters, atol=1e-6)
+    assert ensemble.settings.shape == (SETTINGS, 4)
+    assert objective.kernel == FORMS[2]
+    assert near.units().compression is None
+    assert model.units().compression is not None
+    np.testing.assert_array_equal(settings(model), before)
+
+
+def test_near_a_place_noise_is_learned_where_it_is_not_known_there() -> None:
+    """On the left all standard errors are known, on the right none is."""
+    trials = [trial(number) for number in range(40)]
+    model = model_of(*(replace(told, variance=0.01 if told.x[0] < 0.5 else None) for told in trials), first=99)
+    left, right, both = (model.near(np.array([x, 0.5]), np.array([0.1, 1.0]), n) for x, n in ((0, 8), (1, 8), (0, 40)))
+    names = [near.current()[0].names[-1] for near in (left, right, both)]
+    assert names == ["amplitude", "noise_variance", "noise_variance"]
+
+
+def test_what_another_model_learns_is_taken_over() -> None:
+    """Settings are the other's, observations its own; also when it was looked at before."""
+    model = model_of(*(trial(number) for number in range(30)), first=99)
+    place = np.array([0.3, 0.3]), np.ones(2), 12
+    one, other = model.near(*place, settings=1), model.near(*place, first=20, settings=1)
+    own = settings(one).copy()
+    one.take_over(other)
+    np.testing.assert_array_equal(settings(one), settings(other))
+    assert not np.array_equal(settings(one), own)
+    np.testing.assert_array_equal(one.current()[1].x, model.near(*place).current()[1].x)
+    assert one.settled
+
+
+def test_what_does_not_fit_is_not_taken_over() -> None:
+    """A model without noise to learn has nothing to say to one with."""
+    plain, known = (model_of(*(trial(i, variance=v) for i in range(8)), first=99) for v in (None, 0.01))
+    own = settings(plain).copy()
+    plain.take_over(known)
+    np.testing.assert_array_equal(settings(plain), own)
+    known.take_over(plain)
+    assert settings(known).shape == (SETTINGS, 3)

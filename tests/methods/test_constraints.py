@@ -12,6 +12,7 @@ from scipy.stats import norm
 import quadrat.methods.auto_score as module
 from quadrat.arrays import Array
 from quadrat.gp.ensemble import Ensemble
+from quadrat.growing_rows import nearest
 from quadrat.methods.auto import Auto, AutoSearch
 from quadrat.methods.auto_score import log_improvement
 from quadrat.methods.base import Told
@@ -474,3 +475,50 @@ def test_a_promising_point_that_still_runs_is_no_reason_to_look_again_at_others(
         search.tell(Told(number, x, np.array([x[1]]), constraints=(0.85 - x[0],)))
     proposal = search.ask(12, np.array([[0.98, 0.5]]))
     assert "second look" not in proposal.why
+
+
+# --- near a place
+
+
+def test_near_a_place_the_nearest_trials_count_alone() -> None:
+    """As if no others had been told, up to how far a value counts, and learned afresh with one kernel."""
+    constraints, centre, sides = Constraints(Domain.cube(2), 0, 41), np.array([0.5, 0.5]), np.array([0.3, 0.6])
+    for number, x in enumerate(np.random.default_rng(40).random((40, 2))):
+        constraints.tell(Told(number, x, np.array([0.0]), constraints=(slanted(x), near_the_left(x))))
+    near = constraints.near(centre, sides, 25)
+    for model, full in zip(near._models, constraints._models, strict=True):
+        rows = nearest(full.places, centre, sides, 25)
+        np.testing.assert_array_equal(model.x, full.x[rows])
+        np.testing.assert_array_equal(model.y, full.y[rows])
+        assert model.smoothness == 2.5
+    held, margins = near.current().held(GRID), np.array([[slanted(x), near_the_left(x) / 100] for x in GRID])
+    clear = (np.abs(margins).min(axis=1) > 0.05) & ((np.abs(GRID - centre) < sides).all(axis=1))
+    assert clear.sum() > 80
+    np.testing.assert_array_equal(held[clear], margins[clear].max(axis=1) <= 0)
+
+
+def test_near_a_place_values_count_as_far_as_in_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The trials near the limit come last, and none of them says how large a value is: 0.3 above is no 0.005 above."""
+    monkeypatch.setattr("quadrat.methods.auto_model.is_due", lambda *_: False)  # what the others learn does not matter
+    constraints, rng = Constraints(Domain.cube(2), 0, 5), np.random.default_rng(0)
+    along = np.concatenate([0.3 * rng.random(6), 0.6 + 1e-3 * rng.normal(size=20), [0.8]])
+    for number, x in enumerate(np.column_stack([along, rng.random(27)])):
+        constraints.tell(Told(number, x, np.array([0.0]), constraints=(float(x[0]) - 0.6,)))
+    near = constraints.near(np.array([0.6, 0.5]), np.array([0.3, 10.0]), 21)
+    assert near._models[0].x[:, 0].min() > 0.5, "the first few are far away"
+    assert near._models[0].y.max() == pytest.approx(0.2)
+    held = near.current().held(np.array([[0.5, 0.5], [0.7, 0.5], [0.9, 0.5], [0.99, 0.5]]))
+    assert held.tolist() == [True, False, False, False]
+
+
+def test_near_a_place_what_was_told_exactly_there_is_still_known() -> None:
+    constraints = constraints_after(slanted, n=8)
+    points = constraints._models[0].x
+    near = constraints.near(np.full(2, 0.5), np.ones(2), 5)
+    np.testing.assert_array_equal(near.violated(points), constraints.violated(points))
+    assert near.violated(points).any()
+
+
+def test_without_constraints_there_is_nothing_near() -> None:
+    constraints = Constraints(Domain.cube(2), 0, 5)
+    assert constraints.near(np.full(2, 0.5), np.ones(2), 5).current() == Chances()

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from quadrat.arrays import Array, Bools, Ints
+from quadrat.growing_rows import nearest
 from quadrat.kernels import Matern
 from quadrat.methods.feasibility import Feasibility
 
@@ -234,3 +235,35 @@ def test_repeated_and_nearly_repeated_points() -> None:
     value, slope = learned(points, np.arange(20) % 2 == 1).log_chance(points)
     assert np.isfinite(value).all()
     assert np.isfinite(slope).all()
+
+
+# --- near a place
+
+
+@pytest.mark.parametrize("box", [False, True])
+def test_near_a_place_the_nearest_outcomes_count_alone(box: bool) -> None:
+    """As if no others had been added; chances, and the number of failures that decides what is needed."""
+    points, query = points_of(60, 2), points_of(9, 2, 1)
+    succeeded = points[:, 0] + 0.2 * points[:, 1] < 0.6
+    every, centre, sides = learned(points, succeeded), np.array([0.5, 0.4]), np.array([0.2, 1.0])
+    rows = nearest(points, centre, sides, 20, box=box)
+    assert 0 < succeeded[rows].sum() < 20
+    near, wanted = every.near(centre, sides, 20, box=box), learned(points[rows], succeeded[rows])
+    np.testing.assert_array_equal(near.log_chance(query)[0], wanted.log_chance(query)[0])
+    assert near.least_log_chance(np.zeros(3)) == wanted.least_log_chance(np.zeros(3))
+    assert near.least_log_chance(np.zeros(3)) < every.least_log_chance(np.zeros(3))
+    near.add(centre, False)
+    np.testing.assert_array_equal(every.log_chance(query)[0], learned(points, succeeded).log_chance(query)[0])
+
+
+def test_near_a_place_where_nothing_failed_all_chances_are_one() -> None:
+    points = points_of(50, 1)
+    near = learned(points, points[:, 0] < 0.7).near(np.array([0.2]), np.ones(1), 10)
+    assert not near.any_failed
+    assert not near.log_chance(points)[0].any()
+
+
+def test_of_few_outcomes_all_are_near() -> None:
+    feasibility = learned(points_of(20, 2), np.arange(20) % 4 > 0)
+    assert feasibility.near(np.zeros(2), np.ones(2), 20) is feasibility
+    assert feasibility.near(np.zeros(2), np.ones(2), 19) is not feasibility
