@@ -40,6 +40,14 @@ def test_arrays_that_were_handed_out_do_not_change_when_rows_are_appended() -> N
         np.testing.assert_array_equal(array, points[:n])
 
 
+def test_room_is_made_as_often_as_the_number_of_rows_doubles() -> None:
+    rows, rooms = GrowingRows(1), set()
+    for _ in range(5000):
+        rows.append([0.0])
+        rooms.add(len(rows._room))
+    assert len(rooms) <= 1 + np.ceil(np.log2(5000 / 16))
+
+
 def test_a_row_that_is_changed_after_appending_is_kept_as_it_was() -> None:
     rows, row = GrowingRows(2), np.array([1.0, 2.0])
     rows.append(row)

@@ -44,6 +44,15 @@ def evaluate(zooming: Zooming, f: Callable[[Array], float], number: int) -> Zoom
     return cell if cell.used > used else None
 
 
+def go_on(zooming: Zooming, until: Callable[[], bool], f: Callable[[Array], float] = two_peaks) -> None:
+    """Let it evaluate points of its own until something has happened, which it does before long."""
+    for number in range(1000):
+        evaluate(zooming, f, number)
+        if until():
+            return
+    pytest.fail("it goes on for ever")
+
+
 def stints_of(zooming: Zooming, f: Callable[[Array], float], n: int) -> list[Stint]:
     """All but the last, which is not over. One is over when the cell changes, or comes to its end the first time."""
     stints: list[Stint] = []
@@ -70,10 +79,8 @@ def test_the_first_cell_begins_at_the_place_given_and_the_second_in_the_middle()
     assert begun().best is None
     zooming = begun()
     assert zooming.cell.centre.tolist() == START.tolist()
-    first, number = zooming.cell, 0
-    while zooming.cell is first:
-        evaluate(zooming, two_peaks, number)
-        number += 1
+    first = zooming.cell
+    go_on(zooming, lambda: zooming.cell is not first)
     assert first.is_at_its_end
     assert first.centre == pytest.approx([0.2, 0.2], abs=0.02)
     assert zooming.best is first
@@ -129,8 +136,7 @@ def test_later_cells_begin_anywhere_but_near_the_faces_and_as_the_seed_says() ->
 def test_the_choices_of_the_second_cell_are_drawn() -> None:
     zoomings = [begun(seed, (False, True, False)) for seed in (0, 1)]
     for zooming in zoomings:
-        while zooming.cells == 1:
-            zooming.tell(zooming.cell.centre, 1.0)  # it stands still
+        go_on(zooming, lambda: zooming.cells > 1, lambda _: -inf)  # noqa: B023  # called at once
         assert zooming.cell.centre[[0, 2]].tolist() == [0.5, 0.5]
         assert zooming.cell.choices.tolist() == [False, True, False]
     assert zoomings[0].cell.centre[1] != zoomings[1].cell.centre[1]
@@ -184,11 +190,9 @@ def test_what_is_out_of_reach_does_not_count() -> None:
 
 def test_a_cell_in_which_everything_fails_comes_to_an_end() -> None:
     """Its sides are halved until it has none; then the next one begins in the middle."""
-    zooming, told = begun(), 0
-    while zooming.cells == 1:
-        assert zooming.tell(zooming.cell.candidates(8, np.random.default_rng(told))[-1], -inf) in (True, False)
-        told += 1
-    assert told <= 15 * generation_size(2)
+    zooming = begun()
+    go_on(zooming, lambda: zooming.cells > 1, lambda _: -inf)
+    assert zooming.cells == 2
     assert zooming.cell.centre.tolist() == [0.5, 0.5]
     assert zooming.best is not None
     assert zooming.best.level == -inf
@@ -196,14 +200,12 @@ def test_a_cell_in_which_everything_fails_comes_to_an_end() -> None:
 
 def test_a_cell_that_stands_still_comes_to_an_end_and_so_does_its_second_time() -> None:
     """Nothing but its centre is evaluated; the best one is given as many evaluations as the others took."""
-    zooming, told, changes = begun(), 0, []
-    while zooming.cells < 4:
+    zooming, changes, each = begun(), [], WINDOW * generation_size(2)
+    for told in range(1, 6 * each):
         before = zooming.cells
         zooming.tell(zooming.cell.centre, 1.0)
-        told += 1
         if zooming.cells > before:
             changes.append(told)
-    each = WINDOW * generation_size(2)
     assert changes == [each, 3 * each, 5 * each]
 
 
@@ -215,16 +217,11 @@ def test_places_are_the_best_cell_and_the_one_to_evaluate_in() -> None:
     [(centre, sides)] = zooming.places
     np.testing.assert_array_equal(centre, START)
     np.testing.assert_array_equal(sides, zooming.cell.sides)
-    number = 0
-    while zooming.cells == 1:
-        evaluate(zooming, two_peaks, number)
-        number += 1
+    go_on(zooming, lambda: zooming.cells == 2)
     assert zooming.best is not None
     (best, _), (now, _) = zooming.places
     np.testing.assert_array_equal(best, zooming.best.centre)
     np.testing.assert_array_equal(now, [0.5, 0.5])
-    while not zooming.cell.is_at_its_end:
-        evaluate(zooming, two_peaks, number)
-        number += 1
+    go_on(zooming, lambda: zooming.cell.is_at_its_end)
     assert zooming.cell is zooming.best
     assert len(zooming.places) == 1
