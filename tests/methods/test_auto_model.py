@@ -12,7 +12,6 @@ import pytest
 
 from quadrat.arrays import Array
 from quadrat.gp import Fit, Observations, fit_map
-from quadrat.growing_rows import nearest
 from quadrat.kernels import Kernel, Matern, SquaredExponential, Tied
 from quadrat.methods.auto_model import (
     COMPARE_EVERY,
@@ -28,6 +27,7 @@ from quadrat.methods.auto_model import (
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain
 from quadrat.methods.units import Units
+from quadrat.nearest import nearest
 
 GRID = np.random.default_rng(999).random((7, 2))
 FORMS: list[Kernel] = [Matern(nu, (0.5, 0.5)) for nu in (0.5, 1.5, 2.5)] + [SquaredExponential((0.5, 0.5))]

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from quadrat.arrays import Array
-from quadrat.growing_rows import nearest
 from quadrat.methods.auto_model import LearnedModel
-from quadrat.methods.base import Told
+from quadrat.methods.base import Failed, Told
 from quadrat.methods.beliefs import Beliefs
 from quadrat.methods.constraints import Constraints
 from quadrat.methods.domain import Axis, Domain
 from quadrat.methods.feasibility import Feasibility
+from quadrat.nearest import nearest
 
 VALUES = (1 / 6, 0.5, 5 / 6)
 GRID = np.random.default_rng(99).random((60, 2))
@@ -45,7 +45,7 @@ def told(beliefs: Beliefs, trials: list[Told], *, together: bool = False) -> Bel
             beliefs.tell(one)
     for one in trials:
         if fails(one.x):
-            beliefs.fail(one.x)
+            beliefs.fail(Failed(one.number, one.x))
     return beliefs
 
 
@@ -105,10 +105,10 @@ def test_a_choice_counts_as_one_step_for_failures_whatever_the_sides() -> None:
     domain = Domain((Axis(), Axis(VALUES, ordered=False)))
     beliefs = started(domain)
     other_choice, two_sides_away = np.array([0.5, VALUES[0]]), np.array([0.52, VALUES[2]])
-    beliefs.fail(other_choice)
-    beliefs.fail(two_sides_away)
+    beliefs.fail(Failed(0, other_choice))
+    beliefs.fail(Failed(1, two_sides_away))
     near = beliefs.near(np.array([0.5, VALUES[2]]), np.array([0.01, 0.01]), 1)
-    np.testing.assert_array_equal(near.feasibility._x.array, domain.features(other_choice[None, :]))
+    np.testing.assert_array_equal(near.feasibility._x.view, domain.features(other_choice[None, :]))
 
 
 def test_with_fewer_trials_than_are_wanted_it_is_of_all() -> None:

@@ -12,12 +12,12 @@ from scipy.stats import norm
 import quadrat.methods.auto_score as module
 from quadrat.arrays import Array
 from quadrat.gp.ensemble import Ensemble
-from quadrat.growing_rows import nearest
 from quadrat.methods.auto import Auto, AutoSearch
 from quadrat.methods.auto_score import log_improvement
 from quadrat.methods.base import Told
 from quadrat.methods.constraints import Chances, Constraints
 from quadrat.methods.domain import Domain
+from quadrat.nearest import nearest
 from quadrat.optimizer import Measured, Optimizer
 from quadrat.space import Categorical, Float, Int, Space
 from quadrat.tune import minimize

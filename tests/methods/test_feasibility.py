@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import norm
 
 from quadrat.arrays import Array, Bools, Ints
-from quadrat.growing_rows import nearest
 from quadrat.kernels import Matern
 from quadrat.methods.feasibility import Feasibility
+from quadrat.nearest import nearest
 
 
 def learned(points: Array, succeeded: Array | Bools) -> Feasibility:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import ClassVar
 
 import numpy as np
@@ -22,9 +23,9 @@ from quadrat.arrays import Array
 from quadrat.gp.ensemble import Ensemble
 from quadrat.methods.acquisition import UPPER, excesses, points_around
 from quadrat.methods.auto_cells import AutoCells
-from quadrat.methods.auto_model import LearnedModel
+from quadrat.methods.auto_model import LARGEST, LearnedModel
 from quadrat.methods.auto_score import AutoScore
-from quadrat.methods.base import CREDIBLE, Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.methods.base import CREDIBLE, Failed, Guess, Happened, Method, MethodFacts, Proposal, Search, Told
 from quadrat.methods.beliefs import Beliefs
 from quadrat.methods.constraints import Constraints
 from quadrat.methods.domain import Domain
@@ -110,16 +111,42 @@ class AutoSearch(Search):
 
     def tell(self, told: Told) -> None:
         self.beliefs.tell(told)
-        self.cells.tell(self.beliefs, told)
+        self.cells.tell(self.beliefs, [told])
 
     def tell_many(self, told: Sequence[Told]) -> None:
         self.beliefs.tell_many(told)
         self.cells.tell_many(self.beliefs, told)
 
-    def fail(self, number: int, x: Array) -> None:  # noqa: ARG002  # when it failed does not matter
-        self.beliefs.fail(x)
-        self.cells.fail(self.beliefs, x)
+    def fail(self, number: int, x: Array) -> None:
+        failed = Failed(number, x)
+        self.beliefs.fail(failed)
+        self.cells.tell(self.beliefs, [failed])
         self._failed.add(x.tobytes())
+
+    def rebuild(self, happened: Sequence[Happened]) -> None:
+        """As of any search. What is learned from few trials is of no use once there are many, and is not learned."""
+        told = sum(len(one) if isinstance(one, tuple) else isinstance(one, Told) for one in happened)
+        if self.model.trials + told <= LARGEST:
+            super().rebuild(happened)
+            return
+        self.beliefs.stop_learning()
+        for together, some in groupby(happened, key=lambda one: isinstance(one, tuple)):
+            if together:
+                super().rebuild(list(some))
+            else:
+                self._take_again([one for one in some if not isinstance(one, tuple)])
+
+    def _take_again(self, happened: Sequence[Told | Failed]) -> None:
+        """Take in trials that came one after another: one by one until a cell zooms, then all at once."""
+        one_by_one = 0
+        while one_by_one < len(happened) and not self.cells.begun:
+            self.take(happened[one_by_one])
+            one_by_one += 1
+        rest = happened[one_by_one:]
+        if rest:
+            self.beliefs.take(rest)
+            self.cells.tell(self.beliefs, rest)
+            self._failed.update(one.x.tobytes() for one in rest if isinstance(one, Failed))
 
     def ask(self, number: int, pending: Array) -> Proposal:
         if number == 0:

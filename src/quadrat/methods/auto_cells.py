@@ -22,20 +22,21 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log, sqrt
+from math import inf, log, sqrt
 
 import numpy as np
 
 from quadrat.arrays import Array
-from quadrat.growing_rows import GrowingRows, is_among
+from quadrat.growing import Growing
 from quadrat.methods.acquisition import draws
 from quadrat.methods.auto_model import LearnedModel
-from quadrat.methods.base import Proposal, Told
+from quadrat.methods.base import Failed, Proposal, Told
 from quadrat.methods.beliefs import Beliefs
 from quadrat.methods.turns import Turns
 from quadrat.methods.units import Units
 from quadrat.methods.zoom_cell import generation_size
 from quadrat.methods.zooming import Zooming
+from quadrat.nearest import is_among
 from quadrat.partition.median_tree import MedianTree
 from quadrat.randomness import generator
 
@@ -67,40 +68,40 @@ class AutoCells:
         self._choices = np.array([axis.is_choice for axis in beliefs.domain.axes], dtype=np.bool_)
         self._turns: Turns | None = None
         self._tree = MedianTree(beliefs.domain.dimension, CAPACITY)
-        self._violated = GrowingRows(1)  # whether a trial was told with a constraint that does not hold
+        self._violated = Growing(np.bool_)  # whether a trial was told with a constraint that does not hold
         self._learned_from = 0  # trials told at the last move of the cell
         self._rows = ROWS + ROWS_PER_AXIS * beliefs.domain.dimension
         self._known: dict[tuple[int, int], LearnedModel] = {}  # what was learned lately, by the cell and its age
 
-    def tell(self, beliefs: Beliefs, told: Told) -> None:
-        """Take in one trial, which the beliefs know of already."""
-        self._take(beliefs, told)
-        # For the order of values, which is all that counts here, nothing is worse than a violated constraint.
-        value = -np.inf if _is_violated(told) else float(np.mean(told.values))
+    @property
+    def begun(self) -> bool:
+        """Whether a cell zooms."""
+        return self.zooming is not None
+
+    def tell(self, beliefs: Beliefs, happened: Sequence[Told | Failed]) -> None:
+        """Take in trials, in this order, which the beliefs know of already: only one as long as no cell zooms."""
+        told = [one for one in happened if isinstance(one, Told)]
+        self._know_of(beliefs, told)
         if self.zooming is None or self._turns is None:
-            if beliefs.model.trials >= BEGIN:
-                self._begin(beliefs, told.number + 1)
+            if beliefs.model.trials >= BEGIN and told:
+                self._begin(beliefs, told[-1].number + 1)
             return
-        if np.isfinite(value):
-            self._turns.tell(told.number, value)
-        if self.zooming.tell(told.x, value):
-            self._learned_from = beliefs.model.trials
+        values = [_value(one) for one in happened]
+        self._turns.tell_many(np.array([one.number for one in happened]), np.array(values))
+        last = self.zooming.tell_many(np.array([one.x for one in happened]), values)
+        if last is not None:
+            later = sum(isinstance(one, Told) for one in happened[last + 1 :])
+            self._learned_from = beliefs.model.trials - later
 
     def tell_many(self, beliefs: Beliefs, told: Sequence[Told]) -> None:
         """Take in many trials at once: a cell zooms into the best of them, not through all of them in turn."""
-        self._take(beliefs, *told)
+        self._know_of(beliefs, told)
         if self.zooming is None and beliefs.model.trials >= BEGIN:
             self._begin(beliefs, max(one.number for one in told) + 1)
 
-    def _take(self, beliefs: Beliefs, *told: Told) -> None:
+    def _know_of(self, beliefs: Beliefs, told: Sequence[Told]) -> None:
         self._tree.add(beliefs.model.places)
-        for one in told:
-            self._violated.append([_is_violated(one)])
-
-    def fail(self, beliefs: Beliefs, x: Array) -> None:
-        """Take in that evaluating x, shape (D,), failed."""
-        if self.zooming is not None and self.zooming.tell(x, -np.inf):
-            self._learned_from = beliefs.model.trials
+        self._violated.extend([_is_violated(one) for one in told])
 
     def is_zooming(self, number: int) -> bool:
         """Whether a trial is to be asked for around the best place."""
@@ -160,10 +161,13 @@ class AutoCells:
 
     def best_places(self, beliefs: Beliefs) -> list[Beliefs]:
         """Return what is believed around the cells that zoom and around the highest trial that met the constraints."""
-        highest = beliefs.model.places[np.lexsort((-beliefs.model.means, self._violated.array[:, 0]))[0]]
-        around = np.full(len(highest), _PLACES)
         places = [] if self.zooming is None else self.zooming.places
-        return [beliefs.near(centre, sides, self._rows) for centre, sides in [*places, (highest, around)]]
+        zoomed = [beliefs.near(centre, sides, self._rows) for centre, sides in places]
+        return [*zoomed, self._around_the_highest(beliefs)]
+
+    def _around_the_highest(self, beliefs: Beliefs, settings: int | None = None) -> Beliefs:
+        highest = beliefs.model.places[np.lexsort((-beliefs.model.means, self._violated.view))[0]]
+        return beliefs.near(highest, np.full(len(highest), _PLACES), self._rows, settings=settings)
 
     def explain(self) -> dict[str, object]:
         """Return what is known of the cells, as plain data."""
@@ -179,9 +183,11 @@ class AutoCells:
         }
 
     def _begin(self, beliefs: Beliefs, number: int) -> None:
-        """Let a cell zoom into the best place known."""
-        if not beliefs.model.is_of_all:
-            beliefs = self.best_places(beliefs)[0]
+        """Let a cell zoom into the best place known.
+
+        By what is learned here and now: a run is rebuilt without what was learned earlier.
+        """
+        beliefs = self._around_the_highest(beliefs, settings=1)
         mean, _ = beliefs.model.current()[1].predict(beliefs.domain.features(beliefs.model.x)).mixture()
         chances = beliefs.constraints.current()
         best = int(chances.order(mean, beliefs.domain.features(beliefs.model.x))[0])
@@ -198,8 +204,15 @@ class AutoCells:
         return self._known[key]
 
 
+def _value(happened: Told | Failed) -> float:
+    """For the order of values, which is all that counts: nothing is worse than a violated constraint, or a failure."""
+    if isinstance(happened, Failed) or _is_violated(happened):
+        return -inf
+    return float(happened.values[0] if len(happened.values) == 1 else np.mean(happened.values))
+
+
 def _is_violated(told: Told) -> bool:
-    return any(constraint > 0 for constraint in told.constraints)
+    return bool(told.constraints) and max(told.constraints) > 0
 
 
 def _width(sides: Array) -> str:

@@ -27,11 +27,12 @@ import numpy as np
 from quadrat.arrays import Array
 from quadrat.gp import Fit, LogNormal, LogPosterior, Observations, Priors, fit_map
 from quadrat.gp.ensemble import Ensemble
-from quadrat.growing_rows import GrowingRows, nearest
+from quadrat.growing import Growing
 from quadrat.kernels import Kernel, Matern, SquaredExponential, Tied
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
 from quadrat.methods.units import Units
+from quadrat.nearest import nearest
 from quadrat.randomness import generator
 
 __all__ = ["LearnedModel", "is_due"]
@@ -97,14 +98,15 @@ class LearnedModel:
         self.domain, self.seed, self.first, self.settings = domain, seed, first, settings
         self.compresses = compresses
         self.trials = 0
-        self._x = GrowingRows(domain.dimension)
-        self._y = GrowingRows(1)
-        self._noise = GrowingRows(1)  # variances, NaN where to be learned
+        self._x = Growing(np.float64, (domain.dimension,))
+        self._y = Growing(np.float64)
+        self._noise = Growing(np.float64)  # variances, NaN where to be learned
         # Of each trial: replicates are one point to the model, and cost it no more than one value.
-        self._at = GrowingRows(domain.dimension)
-        self._mean, self._count = GrowingRows(1), GrowingRows(1)
+        self._at = Growing(np.float64, (domain.dimension,))
+        self._mean, self._count = Growing(np.float64), Growing(np.intp)
         self._kinds: tuple[int, ...] = tuple(range(len(SMOOTHNESSES)))  # indices of those that are compared
         self._noise_is_learned = False
+        self._learns = True
         self._learned: Learned | None = None
         self._unkept: Learned | None = None  # what would be learned, when somebody looks before it is due
         self._current: tuple[LogPosterior, Ensemble] | None = None
@@ -113,28 +115,38 @@ class LearnedModel:
         """Take in one trial; learn where that is due."""
         # The first value of unknown noise makes the noise something to learn: what was learned before does not fit.
         grown = self.settled and told.variance is None and not self._noise_is_learned
-        self._take(told)
-        if self.is_of_all and (grown or is_due(self.trials, self.first)):
+        self.take([told])
+        if self._learns and self.is_of_all and (grown or is_due(self.trials, self.first)):
             self._learned = self._learn(None if grown else self._learned)
 
     def tell_many(self, told: Sequence[Told]) -> None:
         """Take in many trials; learn once, afresh."""
-        for one in told:
-            self._take(one)
-        if told and self.is_of_all and self.trials >= self.first:
+        self.take(told)
+        if told and self._learns and self.is_of_all and self.trials >= self.first:
             self._learned = self._learn(None)
 
-    def _take(self, told: Told) -> None:
-        values = told.values if told.variance is None else np.array([float(np.mean(told.values))])
-        for value in values.tolist():
-            self._x.append(told.x)
-            self._y.append([value])
-            self._noise.append([np.nan if told.variance is None else told.variance])
-        self._at.append(told.x)
-        self._mean.append([float(np.mean(values))])
-        self._count.append([len(values)])
-        self.trials += 1
-        self._noise_is_learned |= told.variance is None
+    def stop_learning(self) -> None:
+        """Learn nothing from here on, because more trials than one model sees are about to be told."""
+        self._learns = False
+
+    def take(self, told: Sequence[Told]) -> None:
+        """Take in trials, and learn nothing."""
+        if not told:
+            return
+        values = [one.values if one.variance is None else np.array([float(np.mean(one.values))]) for one in told]
+        counts = np.array([len(some) for some in values])
+        points = np.array([one.x for one in told])
+        unknown = np.array([one.variance is None for one in told])
+        variances = np.array([np.nan if one.variance is None else one.variance for one in told])
+        together = np.concatenate(values)
+        self._x.extend(np.repeat(points, counts, axis=0))
+        self._y.extend(together)
+        self._noise.extend(np.repeat(variances, counts))
+        self._at.extend(points)
+        self._mean.extend(together if len(together) == len(told) else [float(np.mean(some)) for some in values])
+        self._count.extend(counts)
+        self.trials += len(told)
+        self._noise_is_learned |= bool(unknown.any())
         self._current = self._unkept = None
 
     @property
@@ -170,12 +182,12 @@ class LearnedModel:
         chosen = nearest(self.places[:first], centre, sides, count, box=box)
         is_chosen = np.zeros(len(self._at), dtype=np.bool_)
         is_chosen[chosen] = True
-        rows = np.flatnonzero(np.repeat(is_chosen, self._count.array.ravel().astype(np.intp)))
+        rows = np.flatnonzero(np.repeat(is_chosen, self._count.view))
         other = type(self)(self.domain, self.seed, self.first, settings or self.settings, compresses=False)
-        other._x = GrowingRows.of(self.x[rows])
-        other._y, other._noise = GrowingRows.of(self._y.array[rows]), GrowingRows.of(self._noise.array[rows])
-        other._at, other._mean = GrowingRows.of(self.places[chosen]), GrowingRows.of(self._mean.array[chosen])
-        other._count = GrowingRows.of(self._count.array[chosen])
+        other._x = Growing.of(self.x[rows])
+        other._y, other._noise = Growing.of(self._y.view[rows]), Growing.of(self._noise.view[rows])
+        other._at, other._mean = Growing.of(self.places[chosen]), Growing.of(self._mean.view[chosen])
+        other._count = Growing.of(self._count.view[chosen])
         other.trials, other._kinds = self.trials, (USUAL,)
         other._noise_is_learned = bool(np.isnan(other._variance).any())
         return other
@@ -188,12 +200,12 @@ class LearnedModel:
     @property
     def places(self) -> Array:
         """The point of each trial, shape (n, D)."""
-        return self._at.array
+        return self._at.view
 
     @property
     def means(self) -> Array:
         """The mean of what was observed in each trial, shape (n,)."""
-        return self._mean.array.ravel()
+        return self._mean.view
 
     @property
     def settled(self) -> bool:
@@ -208,16 +220,16 @@ class LearnedModel:
     @property
     def x(self) -> Array:
         """Points of all observations, repeats included, shape (N, D)."""
-        return self._x.array
+        return self._x.view
 
     @property
     def y(self) -> Array:
         """All observations, shape (N,)."""
-        return self._y.array.ravel()
+        return self._y.view
 
     @property
     def _variance(self) -> Array:
-        return self._noise.array.ravel()
+        return self._noise.view
 
     def units(self) -> Units:
         """Return how told values become those that the model sees."""

@@ -16,12 +16,12 @@ import numpy as np
 
 from quadrat.arrays import Array
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
-from quadrat.growing_rows import is_among
 from quadrat.methods.acquisition import improvement, scattered
 from quadrat.methods.ascent import Slope, ascend
 from quadrat.methods.constraints import Chances
 from quadrat.methods.domain import Domain
 from quadrat.methods.feasibility import Feasibility
+from quadrat.nearest import is_among
 
 __all__ = ["AutoScore", "log_improvement"]
 

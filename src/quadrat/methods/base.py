@@ -11,13 +11,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from quadrat.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.methods.domain import Domain
 
-__all__ = ["CREDIBLE", "Guess", "Method", "MethodFacts", "Proposal", "Search", "Told"]
+__all__ = ["CREDIBLE", "Failed", "Guess", "Happened", "Method", "MethodFacts", "Proposal", "Search", "Told"]
 
 
 CREDIBLE = 1.6448536269514722
@@ -48,6 +48,18 @@ class Told:
     values: Array
     variance: float | None = None
     constraints: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failed:
+    """One trial at x, shape (D,), that ended without a value."""
+
+    number: int
+    x: Array
+
+
+Happened: TypeAlias = Told | Failed | tuple[Told, ...]
+"""What a search is told: one trial, or several at once."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +127,23 @@ class Search(ABC):
 
     def fail(self, number: int, x: Array) -> None:  # noqa: B027  # most searches only avoid the point
         """Take in one trial at x, shape (D,), that ended without a value."""
+
+    def take(self, happened: Happened) -> None:
+        """Take in whatever it is."""
+        if isinstance(happened, Told):
+            self.tell(happened)
+        elif isinstance(happened, Failed):
+            self.fail(happened.number, happened.x)
+        else:
+            self.tell_many(happened)
+
+    def rebuild(self, happened: Sequence[Happened]) -> None:
+        """Take in, in this order, what an earlier search was told, and be as that one was.
+
+        What no later answer rests on may be left out.
+        """
+        for one in happened:
+            self.take(one)
 
     @abstractmethod
     def recommend(self) -> Guess:

@@ -10,7 +10,7 @@ import numpy as np
 from quadrat.arrays import Array, Bools
 from quadrat.gp.observations import group_rows
 from quadrat.methods.auto_model import LearnedModel
-from quadrat.methods.base import Told
+from quadrat.methods.base import Failed, Told
 from quadrat.methods.constraints import Constraints
 from quadrat.methods.domain import Domain
 from quadrat.methods.feasibility import Feasibility
@@ -35,21 +35,39 @@ class Beliefs:
     def tell(self, told: Told) -> None:
         """Take in one trial."""
         self.model.tell(told)
-        self._take(told)
+        self.constraints.tell(told)
+        self._know_of([told])
 
     def tell_many(self, told: Sequence[Told]) -> None:
         """Take in many trials; learn once."""
         self.model.tell_many(told)
         for one in told:
-            self._take(one)
+            self.constraints.tell(one)
+        self._know_of(told)
 
-    def _take(self, told: Told) -> None:
-        self.constraints.tell(told)
-        self.feasibility.add(self.domain.features(told.x[None, :])[0], True)
+    def stop_learning(self) -> None:
+        """See `LearnedModel.stop_learning`."""
+        self.model.stop_learning()
+        self.constraints.stop_learning()
 
-    def fail(self, x: Array) -> None:
-        """Take in that evaluating x, shape (D,), failed."""
-        self.feasibility.add(self.domain.features(x[None, :])[0], False)
+    def take(self, happened: Sequence[Told | Failed]) -> None:
+        """Take in trials, and learn nothing from their values."""
+        told = [one for one in happened if isinstance(one, Told)]
+        self.model.take(told)
+        for one in told:
+            self.constraints.tell(one)
+        self._know_of(happened)
+
+    def fail(self, failed: Failed) -> None:
+        """Take in that an evaluation failed."""
+        self._know_of([failed])
+
+    def _know_of(self, happened: Sequence[Told | Failed]) -> None:
+        """Know where evaluations failed and where they did not."""
+        if happened:
+            points = np.array([one.x for one in happened])
+            succeeded = np.array([isinstance(one, Told) for one in happened])
+            self.feasibility.add_many(self.domain.features(points), succeeded)
 
     def near(
         self, centre: Array, sides: Array, count: int, *, box: bool = False, settings: int | None = None

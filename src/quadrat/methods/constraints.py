@@ -55,6 +55,7 @@ class Constraints:
     def __init__(self, domain: Domain, seed: int, first: int) -> None:
         self.domain, self.seed, self.first = domain, seed, first
         self._models: tuple[LearnedModel, ...] = ()
+        self._learns = True
         self._sums: dict[bytes, tuple[float, ...]] = {}  # of what was told at each point
 
     def tell(self, told: Told) -> None:
@@ -66,11 +67,19 @@ class Constraints:
                 _ConstraintModel(self.domain, self.seed, self.first, settings=1, compresses=False)
                 for _ in told.constraints
             )
+            if not self._learns:
+                self.stop_learning()
         for model, value in zip(self._models, told.constraints, strict=True):
             model.tell(Told(told.number, told.x, np.array([value])))
         key = (told.x + 0.0).tobytes()  # + 0.0 turns -0.0 into 0.0
         before = self._sums.get(key, (0.0,) * len(told.constraints))
         self._sums[key] = tuple(old + new for old, new in zip(before, told.constraints, strict=True))
+
+    def stop_learning(self) -> None:
+        """See `LearnedModel.stop_learning`."""
+        self._learns = False
+        for model in self._models:
+            model.stop_learning()
 
     def near(self, centre: Array, sides: Array, count: int, *, box: bool = False) -> Constraints:
         """Return what the trials nearest to a place, (D,), with steps of `sides`, (D,), say: see `nearest`."""

@@ -16,10 +16,11 @@ from math import log, pi, sqrt
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat.arrays import Array, Bools
 from quadrat.gp import GaussianProcess
-from quadrat.growing_rows import GrowingRows, nearest
+from quadrat.growing import Growing
 from quadrat.kernels import Matern
+from quadrat.nearest import nearest
 
 __all__ = ["Feasibility"]
 
@@ -44,26 +45,30 @@ class Feasibility:
 
     def __init__(self, columns: int) -> None:
         self.columns = columns
-        self._x = GrowingRows(columns)
-        self._label = GrowingRows(1)
+        self._x = Growing(np.float64, (columns,))
+        self._label = Growing(np.float64)
         self._failures = 0
         self._gp: GaussianProcess | None = None
 
     def add(self, x: Array, succeeded: bool) -> None:
         """Take in one outcome at the point x, shape (F,)."""
-        self._x.append(x)
-        self._label.append([1.0 if succeeded else _FAILED])
-        self._failures += not succeeded
+        self.add_many(x[None, :], np.array([succeeded]))
+
+    def add_many(self, points: Array, succeeded: Bools) -> None:
+        """Take in outcomes (n,) at points (n, F)."""
+        self._x.extend(points)
+        self._label.extend(np.where(succeeded, 1.0, _FAILED))
+        self._failures += len(points) - int(np.count_nonzero(succeeded))
         self._gp = None
 
     def near(self, centre: Array, sides: Array, count: int, *, box: bool = False) -> Feasibility:
         """Return what the outcomes nearest to a place, (F,), with steps of `sides`, (F,), say: see `nearest`."""
         if len(self._x) <= count:
             return self
-        rows = nearest(self._x.array, centre, sides, count, box=box)
+        rows = nearest(self._x.view, centre, sides, count, box=box)
         other = Feasibility(self.columns)
-        other._x, other._label = GrowingRows.of(self._x.array[rows]), GrowingRows.of(self._label.array[rows])
-        other._failures = int((other._label.array == _FAILED).sum())
+        other._x, other._label = Growing.of(self._x.view[rows]), Growing.of(self._label.view[rows])
+        other._failures = int((other._label.view == _FAILED).sum())
         return other
 
     @property
@@ -109,7 +114,7 @@ class Feasibility:
         return np.asarray(log_ndtr(z)), ratio[:, None] * slope
 
     def _learn(self) -> GaussianProcess:
-        X, y = self._x.array, self._label.array.ravel()
+        X, y = self._x.view, self._label.view
         scales = sqrt(self.columns / 2) * np.array(_LENGTHSCALES)
         kernel = max((Matern(2.5, float(scale)) for scale in scales), key=lambda kernel: _left_out(kernel, X, y))
         gp = GaussianProcess(kernel, noise_variance=_NOISE, mean=1.0)

@@ -12,6 +12,8 @@ from math import ceil
 
 import numpy as np
 
+from quadrat.arrays import Array, Ints
+
 __all__ = ["Turns"]
 
 REST = 4  # turns of a round that go to the better way
@@ -49,6 +51,12 @@ class Turns:
         """Whether the trial is one of those around the best place."""
         which, turn = divmod((number - self.first) // self.length, 2 + REST)
         return turn % 2 == 0 if turn < 2 or which not in self.decided else self.decided[which]
+
+    def tell_many(self, numbers: Ints, values: Array) -> None:
+        """Take in the values (n,) of trials (n,), one after another; those without one are minus infinity."""
+        turn = (numbers - self.first) // self.length % (2 + REST)
+        for i in np.flatnonzero((numbers >= self.first) & (turn < 2) & np.isfinite(values)).tolist():
+            self.tell(int(numbers[i]), float(values[i]))
 
     def tell(self, number: int, value: float) -> None:
         """Take in the value of a trial."""

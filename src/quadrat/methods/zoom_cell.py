@@ -131,7 +131,12 @@ class ZoomCell:
         """Whether the last generations were no better than those before, it has no width left, or it stands still."""
         recent, before = self.levels[-WINDOW:], self.levels[-2 * WINDOW : -WINDOW]
         stagnates = len(before) == WINDOW and bool(np.median(recent) <= np.median(before))
-        return stagnates or float(self.sides.max()) < SMALLEST_SIDE or self._idle >= WINDOW * self._size
+        return stagnates or float(self.sides.max()) < SMALLEST_SIDE or self.stands_still
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether what is evaluated does not move it: the only end that comes between two moves."""
+        return self._idle >= WINDOW * self._size
 
     def candidates(self, count: int, rng: np.random.Generator) -> Array:
         """Return the centre, which is often better than any point around it, and draws: (count, D), inside the cube."""
@@ -145,19 +150,32 @@ class ZoomCell:
         points[alone, rng.integers(0, len(self.centre), len(alone))] = rng.random(len(alone))
         return np.clip(points, 0.0, 1.0)
 
-    def reaches(self, x: Array) -> bool:
-        """Whether a point (D,) is one that the cell could have drawn: those further away would tear it apart [H11]."""
+    def look(self, points: Array) -> tuple[Bools, Bools]:
+        """Return which points (n, D) the cell could have drawn, and which of them are draws, each (n,).
+
+        Those further away would tear it apart [H11]. And what differs from the centre on few axes is no draw: a step
+        that is learned from such points would only shrink.
+        """
         d = self._axes
-        away = np.where(self._numbers, (x - self.centre) / self.sides, 0.0)
-        return float(np.linalg.norm(away)) <= sqrt(d) + 2 * d / (d + 2)
+        away = np.where(self._numbers, (points - self.centre) / self.sides, 0.0)
+        squares = np.add.accumulate(away * away, axis=1)[:, -1]  # the same to the last bit for one point or many
+        moved = (np.abs(away) >= _CENTRAL).sum(axis=1)
+        return squares <= (sqrt(d) + 2 * d / (d + 2)) ** 2, moved >= _MOVED * self._numbers.sum()
+
+    def reaches(self, x: Array) -> bool:
+        """Whether a point (D,) is one that the cell could have drawn."""
+        return bool(self.look(x[None, :])[0][0])
 
     def tell(self, x: Array, value: float) -> bool:
         """Take in a value at a point (D,) within reach, minus infinity where that failed; return whether it moved."""
+        return self.take(x, value, is_draw=bool(self.look(x[None, :])[1][0]))
+
+    def take(self, x: Array, value: float, *, is_draw: bool) -> bool:
+        """As `tell`, where it is known whether the point is a draw of the cell."""
         self.used += 1
         self._idle += 1
-        moved = (np.abs(x - self.centre) >= _CENTRAL * self.sides)[self._numbers]
-        if moved.sum() < _MOVED * moved.size:
-            return False  # no draw of the cell: a step learned from such points would only shrink
+        if not is_draw:
+            return False
         self._told.append((x, value))
         if len(self._told) < self._size:
             return False

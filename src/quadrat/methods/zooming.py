@@ -14,6 +14,8 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from quadrat.arrays import Array, Bools
@@ -23,6 +25,7 @@ from quadrat.randomness import generator
 __all__ = ["Zooming"]
 
 _BEGINNINGS = 15  # names the stream of centres
+_AT_ONCE = 32  # points that are looked at together
 _MARGIN = 0.2  # of the cube's side, kept to its faces by the centres of new cells
 
 
@@ -59,17 +62,32 @@ class Zooming:
 
     def tell(self, x: Array, value: float) -> bool:
         """Take in the value at a point (D,), minus infinity where there is none; return whether anything moved."""
-        if not self.cell.reaches(x):
-            return False
-        moved = self.cell.tell(x, value)
-        if self._until is not None and self.cell.used >= self._until:
-            self._begin()
-        elif self._until is None and self.cell.is_at_its_end:
+        return self.tell_many(x[None, :], [value]) is not None
+
+    def tell_many(self, points: Array, values: Sequence[float]) -> int | None:
+        """Take in the values at points (n, D), one after another; return the index of the last that moved anything."""
+        last, i = None, 0
+        while i < len(points):
+            end = i + _AT_ONCE
+            reached, drawn = self.cell.look(points[i:end])
+            for k in np.flatnonzero(reached).tolist():
+                if self._take(points[i + k], values[i + k], is_draw=bool(drawn[k])):
+                    self.moves += 1
+                    last, end = i + k, i + k + 1  # from here on another place is in reach
+                    break
+            i = end
+        return last
+
+    def _take(self, x: Array, value: float, *, is_draw: bool) -> bool:
+        moved = self.cell.take(x, value, is_draw=is_draw)
+        if self._until is not None:
+            if self.cell.used >= self._until:
+                self._begin()
+                return True
+        elif self.cell.is_at_its_end if moved else self.cell.stands_still:
             self._end()
-        elif not moved:
-            return False
-        self.moves += 1
-        return True
+            return True
+        return moved
 
     @property
     def places(self) -> list[tuple[Array, Array]]:

@@ -77,11 +77,13 @@ def curve_of(
     reason = why_not_certified(space, method, history)
     if reason is not None:
         raise NotAvailable(f"certificate_curve: {reason}")
-    entries = [history[number] for number in history.numbers("complete")]
+    observed = [
+        (history.point(number), value) for number in history.numbers("complete") for value in history.values(number)
+    ]
     return certificate_curve(
         kernel,
-        np.array([entry.x for entry in entries for _ in entry.record.values]),
-        np.array([direction.turn(value) for entry in entries for value in entry.record.values]),
+        np.array([x for x, _ in observed]),
+        np.array([direction.turn(value) for _, value in observed]),
         noise=float(noise),
         norm_bounds=norm_bounds,
         delta=getattr(method, "delta", 0.05),

@@ -25,7 +25,6 @@ from quadrat.errors import InvalidInput
 from quadrat.optimizer.batch import Batch
 from quadrat.optimizer.measured import check_names
 from quadrat.optimizer.outcome import Reading
-from quadrat.optimizer.trial import TrialRecord
 from quadrat.space import Space
 
 __all__ = ["VERSION", "Event", "added", "asked", "batch_of", "check_header", "reading_of", "told"]
@@ -40,15 +39,9 @@ _KEYS: dict[str, set[str]] = {  # states of runs from before there were constrai
 }
 
 
-def asked(record: TrialRecord, by: str) -> Event:
-    """Return the event of an ask: what was asked, and by whom."""
-    return {
-        "event": "ask",
-        "number": record.number,
-        "by": by,
-        "params": dict(record.params),
-        "why": record.why,
-    }
+def asked(number: int, params: Mapping[str, Any], why: str, by: str) -> Event:
+    """Return the event of an ask: what was asked, why, and by whom."""
+    return {"event": "ask", "number": number, "by": by, "params": dict(params), "why": why}
 
 
 def told(number: int, reading: Reading) -> Event:
@@ -71,7 +64,10 @@ def reading_of(event: Mapping[str, Any], names: tuple[str, ...]) -> Reading:
     InvalidInput
         Other constraints than those.
     """
-    constraints = event.get("constraints", {})  # states of runs from before there were constraints have none
+    constraints = event.get("constraints")  # states of runs from before there were constraints have none
+    if not constraints and not names:
+        return Reading(tuple(event["values"]), event["sem"], event["failure"])
+    constraints = constraints or {}
     if event["failure"] is None:
         check_names(constraints, names)
     in_order = {name: constraints[name] for name in sorted(constraints)}  # a file may have its own order of keys

@@ -1,24 +1,25 @@
-"""The history of a run: every trial with its point, and which of them are pending or failed."""
+"""The history of a run: every trial with its point, and which of them are pending or failed.
+
+It is kept in columns, and a record is made when somebody asks for it: most of many trials are never looked at again.
+"""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
+from quadrat.growing import Growing
 from quadrat.optimizer.batch import Batch
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.outcome import Reading
 from quadrat.optimizer.recommendation import BestSeen
-from quadrat.optimizer.trial import Entry, State, TrialRecord
-from quadrat.partition.growing import Growing
+from quadrat.optimizer.trial import State, TrialRecord
 
 __all__ = ["History"]
 
@@ -36,23 +37,37 @@ class History:
 
     def __init__(self, dimension: int, direction: Direction) -> None:
         self._direction = direction
-        self._best: TrialRecord | None = None  # of those whose constraints hold, where there are constraints
+        self._best: int | None = None  # of those whose constraints hold, where there are constraints
         self._best_rank = (math.inf, 0)
         self._constraint_names: tuple[str, ...] = ()
         self._constrained: list[int] = []  # complete trials with constraints, in the order told
         self._constraints = Growing(np.float64)  # their values, a row each; shaped when the names are known
-        self._entries: list[Entry] = []
+        self._params: list[dict[str, Any]] = []
+        self._why: list[str] = []
+        self._readings: list[Reading | None] = []  # None where it is pending
+        self._x = Growing(np.float64, (dimension,))
         self._in: dict[State, list[int]] = {"pending": [], "complete": [], "failed": []}  # numbers, ascending
         self._failed = Growing(np.float64, (dimension,))  # points, in the order of their numbers
         self._at: dict[bytes, int] = {}
-        self._taken: Counter[bytes] = Counter()  # how many trials are pending or failed at a point
+        self._taken: dict[bytes, int] = {}  # how many trials are pending or failed at a point
         self._standard_errors = False
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._params)
 
-    def __getitem__(self, number: int) -> Entry:
-        return self._entries[number]
+    def point(self, number: int) -> Array:
+        """Return the point of a trial on the unit cube, shape (D,), rounded where the space rounds: read-only."""
+        point: Array = self._x.view[number]
+        return point
+
+    def params(self, number: int) -> dict[str, Any]:
+        """Return a copy of the parameters of a trial, so that nobody can change the history."""
+        return dict(self._params[number])
+
+    def values(self, number: int) -> tuple[float, ...]:
+        """Return everything measured in a trial, in the user's units; nothing unless it is complete."""
+        reading = self._readings[number]
+        return () if reading is None else reading.values
 
     @property
     def records(self) -> tuple[TrialRecord, ...]:
@@ -60,10 +75,21 @@ class History:
         return tuple(self.record(number) for number in range(len(self)))
 
     def record(self, number: int) -> TrialRecord:
-        """Return one record, with a copy of its parameters, so that nobody can change the history."""
+        """Return one record, with a copy of its parameters."""
         self._require_known(number)
-        record = self[number].record
-        return replace(record, params=dict(record.params), constraints=dict(record.constraints))
+        params, why, reading = self.params(number), self._why[number], self._readings[number]
+        if reading is None:
+            return TrialRecord(number, params, why)
+        return TrialRecord(
+            number,
+            params,
+            why,
+            _state_of(reading),
+            reading.values,
+            reading.sem,
+            reading.failure,
+            dict(reading.constraints),
+        )
 
     @property
     def best_seen(self) -> BestSeen | None:
@@ -73,16 +99,18 @@ class History:
         them least.
         """
         best = self._least_violating() if self._best is None and self._constraint_names else self._best
-        if best is None or best.value is None:
+        if best is None:
             return None
-        return BestSeen(best.number, dict(best.params), best.value, best.feasible)
+        record = self.record(best)
+        assert record.value is not None
+        return BestSeen(best, record.params, record.value, record.feasible)
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
         """The constraints of the run, sorted; empty as long as none were told."""
         return self._constraint_names
 
-    def _least_violating(self) -> TrialRecord:
+    def _least_violating(self) -> int:
         """Return the trial with the least sum of excesses, each in units of the largest told of its constraint.
 
         So units in which constraints are told do not matter. Of equals, the one with the best mean, then the first.
@@ -90,12 +118,11 @@ class History:
         excess = np.maximum(self._constraints.view, 0.0)
         total = (excess / np.maximum(excess.max(axis=0), np.finfo(np.float64).tiny)).sum(axis=1)
         least = [number for number, at_least in zip(self._constrained, total == total.min(), strict=True) if at_least]
-        return min((self[number].record for number in least), key=lambda record: self._rank(record, record.value))
+        return min(least, key=lambda number: self._rank(number, self.values(number)))
 
-    def _rank(self, record: TrialRecord, value: float | None) -> tuple[float, int]:
+    def _rank(self, number: int, values: tuple[float, ...]) -> tuple[float, int]:
         """Return what sorts complete trials: the best mean first, and of equals the smaller number, whenever told."""
-        assert value is not None
-        return -self._direction.turn(value), record.number
+        return -self._direction.turn(sum(values) / len(values)), number
 
     @property
     def standard_errors(self) -> bool:
@@ -113,8 +140,7 @@ class History:
     @property
     def taken(self) -> Array:
         """The points that are not to be asked now, shape (p, D): of pending trials, then of failed ones, by number."""
-        pending = [self[number].x for number in self._in["pending"]]
-        return np.vstack([*pending, self._failed.view]) if pending else self._failed.view.copy()
+        return np.vstack([self._x.view[self._in["pending"]], self._failed.view])
 
     def is_taken(self, x: Array) -> bool:
         """Return whether a trial at exactly the point `x`, shape (D,), is pending or failed."""
@@ -124,59 +150,80 @@ class History:
         """Return the number of the first trial at exactly the point `x`, shape (D,), or None."""
         return self._at.get(_key(x))
 
-    def begin(self, params: Mapping[str, Any], x: Array, why: str) -> TrialRecord:
-        """Add a pending trial and return its record."""
-        record = TrialRecord(len(self), dict(params), why)
-        self._append(record, x)
-        self._in["pending"].append(record.number)
-        self._taken[_key(x)] += 1
-        return record
+    def begin(self, params: Mapping[str, Any], x: Array, why: str) -> int:
+        """Add a pending trial and return its number."""
+        self.restore([params], x[None, :], [why], [])
+        return len(self) - 1
 
-    def finish(self, number: int, reading: Reading) -> TrialRecord:
-        """Give a pending trial its outcome and return its record."""
-        entry = self[number]
-        pending, key = self._in["pending"], _key(entry.x)
+    def finish(self, number: int, reading: Reading) -> None:
+        """Give a pending trial its outcome."""
+        pending, key = self._in["pending"], _key(self.point(number))
         del pending[bisect_left(pending, number)]
-        self._taken[key] -= 1
-        if not self._taken[key]:
+        if self._taken[key] > 1:
+            self._taken[key] -= 1
+        else:
             del self._taken[key]
-        record = _finished(number, entry.record.params, entry.record.why, reading)
-        self._entries[number] = replace(entry, record=record)
-        self._take_in(record, entry.x)
-        return record
+        self._readings[number] = reading
+        self._take_in(number, key, reading)
 
     def add(self, batch: Batch, why: str) -> None:
         """Add trials that have their outcomes."""
-        for params, x, reading in zip(batch.params, batch.x, batch.readings, strict=True):
-            record = _finished(len(self), params, why, reading)
-            self._append(record, x)
-            self._take_in(record, x)
+        first = len(self)
+        self.restore(batch.params, batch.x, [why] * len(batch), list(enumerate(batch.readings, start=first)))
 
-    def _append(self, record: TrialRecord, x: Array) -> None:
-        self._entries.append(Entry(record, x))
-        self._at.setdefault(_key(x), record.number)
+    def restore(
+        self,
+        params: Sequence[Mapping[str, Any]],
+        points: Array,
+        why: Sequence[str],
+        finished: Sequence[tuple[int, Reading]],
+    ) -> None:
+        """Begin many trials at points (n, D), then finish those numbers, which may be of earlier ones, in this order.
 
-    def _take_in(self, record: TrialRecord, x: Array) -> None:
+        As `begin` and `finish` do one after another, in a fraction of the time.
+        """
+        first = len(self)
+        numbers = range(first, first + len(params))
+        keys = [point.tobytes() for point in points + 0.0]
+        self._params.extend(map(dict, params))
+        self._why.extend(why)
+        self._readings.extend([None] * len(numbers))
+        self._x.extend(points)
+        for number, key in zip(numbers, keys, strict=True):
+            self._at.setdefault(key, number)
+        outcomes = dict(finished)
+        for number, key in zip(numbers, keys, strict=True):
+            if number not in outcomes:
+                self._in["pending"].append(number)
+                self._taken[key] = self._taken.get(key, 0) + 1
+        for number, reading in finished:
+            if number < first:
+                self.finish(number, reading)
+            else:
+                self._readings[number] = reading
+                self._take_in(number, keys[number - first], reading)
+
+    def _take_in(self, number: int, key: bytes, reading: Reading) -> None:
         """Keep what is asked of all finished trials together, so that no answer needs to look at every one."""
-        numbers = self._in[record.state]
-        place = bisect_left(numbers, record.number)
-        numbers.insert(place, record.number)
-        if record.state == "failed":
-            self._taken[_key(x)] += 1
-            self._insert_failed(place, x)
-        self._standard_errors |= record.sem is not None
-        if record.constraints:
+        numbers = self._in[_state_of(reading)]
+        place = bisect_left(numbers, number) if numbers and number < numbers[-1] else len(numbers)
+        numbers.insert(place, number)
+        if reading.failure is not None:
+            self._taken[key] = self._taken.get(key, 0) + 1
+            self._insert_failed(place, self.point(number))
+            return
+        self._standard_errors |= reading.sem is not None
+        if reading.constraints:
             if not self._constraint_names:
-                self._constraint_names = tuple(record.constraints)
-                self._constraints = Growing(np.float64, (len(record.constraints),))
+                self._constraint_names = tuple(reading.constraints)
+                self._constraints = Growing(np.float64, (len(reading.constraints),))
                 self._best = None  # whether the constraints hold in earlier trials is not known
-            self._constrained.append(record.number)
-            self._constraints.append(list(record.constraints.values()))
-        value = record.value
-        if value is not None and (record.feasible or not self._constraint_names):
-            rank = self._rank(record, value)
+            self._constrained.append(number)
+            self._constraints.append(list(reading.constraints.values()))
+        if not self._constraint_names or _hold(reading.constraints):
+            rank = self._rank(number, reading.values)
             if self._best is None or rank < self._best_rank:
-                self._best, self._best_rank = record, rank
+                self._best, self._best_rank = number, rank
 
     def _insert_failed(self, place: int, x: Array) -> None:
         if place == self._failed.size:
@@ -195,11 +242,11 @@ class History:
             No such trial, or one that was told.
         """
         self._require_known(number)
-        state = self[number].record.state
-        if state != "pending":
+        reading = self._readings[number]
+        if reading is not None:
             raise InvalidInput(
-                f"trial: expected a pending trial, got trial {number}, which is already {state}; for a further"
-                " measurement there use add(params, outcome)"
+                f"trial: expected a pending trial, got trial {number}, which is already {_state_of(reading)}; for a"
+                " further measurement there use add(params, outcome)"
             )
 
     def _require_known(self, number: int) -> None:
@@ -217,14 +264,10 @@ def _key(x: Array) -> bytes:
     return (x + 0.0).tobytes()
 
 
-def _finished(number: int, params: dict[str, Any], why: str, reading: Reading) -> TrialRecord:
-    return TrialRecord(
-        number,
-        params,
-        why,
-        "complete" if reading.failure is None else "failed",
-        reading.values,
-        reading.sem,
-        reading.failure,
-        dict(reading.constraints),
-    )
+def _hold(constraints: Mapping[str, float]) -> bool:
+    """Whether constraints were told and all of them hold."""
+    return bool(constraints) and all(value <= 0 for value in constraints.values())
+
+
+def _state_of(reading: Reading) -> State:
+    return "complete" if reading.failure is None else "failed"

@@ -23,6 +23,7 @@ from quadrat.optimizer.outcome import Outcome, Reading
 from quadrat.optimizer.past_study import Study
 from quadrat.optimizer.past_table import Table
 from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recommendation, why_recommended
+from quadrat.optimizer.replay import replay
 from quadrat.optimizer.run import Run
 from quadrat.optimizer.trial import Trial, TrialRecord
 from quadrat.randomness import generator
@@ -183,7 +184,9 @@ class Optimizer:
         """
         checked = self._checked(params)
         reading = self._read(outcome, constraints)  # all is checked before anything changes
-        return self._run.finish(self._begin(checked, _TOLD, "user").number, reading)
+        number = self._begin(checked, _TOLD, "user").number
+        self._run.finish(number, reading)
+        return self.trial(number)
 
     def add_trials(
         self,
@@ -352,7 +355,7 @@ class Optimizer:
         chosen = resolve(method)
         check_header(state, space, repr(chosen))
         optimizer = cls(space, direction=state["direction"], method=chosen, seed=state["seed"])
-        optimizer._run.replay(state["events"])
+        replay(optimizer._run, state["events"])
         return optimizer
 
     # --- the two sides of the cube
@@ -364,8 +367,7 @@ class Optimizer:
 
     def _begin(self, params: Mapping[str, Any], why: str, by: str) -> Trial:
         x = self._space.to_unit(params)
-        record = self._run.begin(params, x, why, by)
-        return Trial(record.number, dict(record.params), why, _mark=self._mark_of(x))
+        return Trial(self._run.begin(params, x, why, by), dict(params), why, _mark=self._mark_of(x))
 
     def _read(self, outcome: object, constraints: object, reason: str | None = None) -> Reading:
         names = self._history.constraint_names
@@ -374,7 +376,7 @@ class Optimizer:
     def _number(self, trial: Trial | int) -> int:
         if isinstance(trial, Trial):
             known = trial.number < len(self._history)
-            if not known or trial._mark != self._mark_of(self._history[trial.number].x):
+            if not known or trial._mark != self._mark_of(self._history.point(trial.number)):
                 raise InvalidInput(f"trial: expected a trial of this optimizer, got {trial!r:.120} of another one")
             return trial.number
         try:
@@ -393,7 +395,7 @@ class Optimizer:
         for point in (x, self._space.round(x)):
             number = self._history.first_at(point)
             if number is not None:
-                return dict(self._history[number].record.params), True
+                return self._history.params(number), True
         return self._space.from_unit(x), False
 
     def __repr__(self) -> str:

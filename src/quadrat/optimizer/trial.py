@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from quadrat.arrays import Array
-
 __all__ = ["State", "Trial", "TrialRecord"]
 
 State: TypeAlias = Literal["pending", "complete", "failed"]
@@ -71,11 +69,3 @@ class TrialRecord:
     def value(self) -> float | None:
         """The mean of `values`; None unless complete."""
         return sum(self.values) / len(self.values) if self.values else None
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A record and its point on the unit cube, shape (D,), rounded where the space rounds."""
-
-    record: TrialRecord
-    x: Array

@@ -17,9 +17,9 @@ import numpy as np
 
 from quadrat.arrays import Array, ArrayLike, Ints
 from quadrat.errors import InvalidInput
+from quadrat.growing import Growing
 from quadrat.partition.address import DyadicAddress
 from quadrat.partition.cell import Cell
-from quadrat.partition.growing import Growing
 from quadrat.partition.printed import grid_edges
 from quadrat.partition.rules import AxisRule, LongestSide
 from quadrat.partition.tiling import Partition

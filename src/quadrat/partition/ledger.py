@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from quadrat.arrays import Array, Ints
-from quadrat.partition.growing import Growing
+from quadrat.growing import Growing
 
 __all__ = ["Ledger"]
 

@@ -2,14 +2,19 @@
 
 For methods with very many observations: finding the cell of a point takes O(log n), a leaf never holds more than a
 bounded number of points, and what is known of all leaves is kept in arrays, so that all of them are compared at once.
+
+A cell is cut as soon as it has one point too many, and the points that it has then decide where. So the cells follow
+from the points in their order, no matter how many of them are added at a time.
 """
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
+
 import numpy as np
 
 from quadrat.arrays import Array, Ints
-from quadrat.growing_rows import GrowingRows
+from quadrat.growing import Growing
 
 __all__ = ["MedianTree"]
 
@@ -44,8 +49,8 @@ class MedianTree:
         self._cut: list[float] = [0.0]
         self._children: list[tuple[int, int]] = [(-1, -1)]
         self._members: list[list[int]] = [[]]
-        self._homes = GrowingRows(1)
-        self._crowded: set[int] = set()  # leaves whose points were all equal when they were last to be cut
+        self._homes = Growing(np.intp)
+        self._crowded: dict[int, int] = {}  # leaves whose first so many points are all equal, and too many
 
     @property
     def leaves(self) -> list[int]:
@@ -78,50 +83,70 @@ class MedianTree:
     @property
     def homes(self) -> Ints:
         """The leaf of each point, by number, shape (n,)."""
-        return self._homes.array.ravel().astype(np.intp)
+        return self._homes.view.copy()
 
     def add(self, points: Array) -> None:
         """Add those rows of `points` (n, D) that are new; the first so many are the ones that were added before."""
-        for number in range(len(self._homes), len(points)):
-            leaf = self.leaf_of(points[number])
+        first = len(self._homes)
+        homes = [self.leaf_of(point) for point in points[first:]] if self._axis[0] >= 0 else [0] * (len(points) - first)
+        self._homes.extend(homes)
+        for number, leaf in enumerate(homes, start=first):
             self._members[leaf].append(number)
-            self._homes.append([leaf])
-            full = [leaf]
-            while full:
-                node = full.pop()
-                if len(self._members[node]) > self.capacity:
-                    full.extend(self._cut_in_two(points, node))
+        due: list[tuple[int, int]] = []  # the number of the point that was one too many, and its leaf
+        for leaf in set(homes):
+            self._note_if_full(due, points, leaf)
+        cut: list[int] = []
+        while due:
+            number, leaf = heappop(due)
+            cut.extend(self._cut_in_two(points, leaf, self._members[leaf].index(number) + 1))
+            for child in cut[-2:]:
+                self._note_if_full(due, points, child)
+        for leaf in cut:
+            self._homes.values[self._members[leaf]] = leaf
 
-    def _cut_in_two(self, points: Array, leaf: int) -> tuple[int, ...]:
-        """Cut a leaf at the median of its longest side along which its points differ; () where they are all equal."""
+    def _note_if_full(self, due: list[tuple[int, int]], points: Array, leaf: int) -> None:
+        """Note the leaf as due to be cut, and since when; not where all of its points are equal."""
         numbers = self._members[leaf]
-        if leaf in self._crowded and (points[numbers[-1]] == points[numbers[0]]).all():
-            return ()  # one more of the same
-        inside = np.minimum(points[numbers], _LAST)
+        if len(numbers) <= self.capacity:
+            return
+        equal = self._crowded.get(leaf, 0)
+        first = np.minimum(points[numbers[0]], _LAST)
+        while equal < len(numbers):  # a few at a time: nearly always there is one that differs among the first
+            some = np.minimum(points[numbers[equal : equal + self.capacity]], _LAST)
+            others = (some != first).any(axis=1)
+            if others.any():
+                heappush(due, (numbers[max(equal + int(np.argmax(others)), self.capacity)], leaf))
+                return
+            equal += len(some)
+        self._crowded[leaf] = len(numbers)
+
+    def _cut_in_two(self, points: Array, leaf: int, count: int) -> tuple[int, int]:
+        """Cut a leaf at the median, among its first so many points, of the longest side along which these differ."""
+        numbers = np.array(self._members[leaf], dtype=np.intp)
         lower, upper = self._lower[leaf], self._upper[leaf]
-        differ = inside.min(axis=0) < inside.max(axis=0)
-        if not differ.any():
-            self._crowded.add(leaf)
-            return ()
-        axis = int(np.argmax(np.where(differ, upper - lower, -1.0)))
-        values = np.unique(inside[:, axis])
-        middle = int(np.searchsorted(values, np.median(inside[:, axis])))
-        middle = min(max(middle, 1), len(values) - 1)
-        cut = float(0.5 * (values[middle - 1] + values[middle]))
-        cut = cut if cut > values[middle - 1] else float(values[middle])  # neighbours in double precision
+        for axis in np.argsort(lower - upper, kind="stable").tolist():
+            column = np.minimum(points[numbers, axis], _LAST)
+            values = np.sort(column[:count])
+            if values[0] < values[-1]:
+                break
+        middle = values[count // 2]
+        ends = (int(np.searchsorted(values, middle)), int(np.searchsorted(values, middle, "right")))
+        upto = min((end for end in ends if 0 < end < count), key=lambda end: abs(end - count / 2))
+        cut = float(0.5 * (values[upto - 1] + values[upto]))
+        cut = cut if cut > values[upto - 1] else float(values[upto])  # neighbours in double precision
         before, beyond = upper.copy(), lower.copy()
         before[axis] = beyond[axis] = cut
         self._axis[leaf], self._cut[leaf] = axis, cut
         left, right = len(self._axis), len(self._axis) + 1
         self._children[leaf] = (left, right)
-        goes_left = inside[:, axis] < cut
+        goes_left = column < cut
         for low, high, mine in ((lower, before, goes_left), (beyond, upper, ~goes_left)):
             self._lower.append(low)
             self._upper.append(high)
             self._axis.append(-1)
             self._cut.append(0.0)
             self._children.append((-1, -1))
-            self._members.append([number for number, is_mine in zip(numbers, mine.tolist(), strict=True) if is_mine])
-            self._homes.replace(self._members[-1], [len(self._members) - 1])
+            self._members.append(numbers[mine].tolist())
         self._members[leaf] = []
+        self._crowded.pop(leaf, None)
         return left, right

@@ -8,8 +8,8 @@ import numpy as np
 
 from quadrat.arrays import Array, ArrayLike, Ints, as_number
 from quadrat.errors import InvalidInput
+from quadrat.growing import Growing
 from quadrat.partition.cell_tree import CellTree
-from quadrat.partition.growing import Growing
 from quadrat.partition.ledger import Ledger
 from quadrat.partition.rules import AxisRule
 from quadrat.partition.unit_cube import MAX_CELLS, as_unit_point, as_unit_points

@@ -1,4 +1,4 @@
-"""An array that grows at its end, so that a tree of cells can be a few flat arrays instead of many objects."""
+"""An array that grows at its end: appending a row costs the same however many there are."""
 
 from __future__ import annotations
 
@@ -39,6 +39,16 @@ class Growing(Generic[S]):
     def __init__(self, dtype: type[S], row: tuple[int, ...] = ()) -> None:
         self.values: NDArray[S] = np.empty((4, *row), dtype=dtype)
         self.size = 0
+
+    @classmethod
+    def of(cls, rows: NDArray[S]) -> Growing[S]:
+        """Return the rows of an array, copied."""
+        grown = cls(rows.dtype.type, rows.shape[1:])
+        grown.values, grown.size = np.array(rows), len(rows)
+        return grown
+
+    def __len__(self) -> int:
+        return self.size
 
     @property
     def view(self) -> NDArray[S]:

@@ -1,0 +1,31 @@
+"""Which rows of a matrix are nearest to a place, and which are equal to others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quadrat.arrays import Array, Bools, Ints
+
+__all__ = ["is_among", "nearest"]
+
+
+def nearest(points: Array, centre: Array, sides: Array, count: int, *, box: bool = False) -> Ints:
+    """Return the indices, ascending, of the `count` points (n, D) nearest to a centre, with axes in units of `sides`.
+
+    With `box` the largest difference along an axis is the distance, so that all points of the box that reaches as far
+    as `sides` come before those outside: otherwise what lies across a face comes before what lies in a corner. Of
+    points at the same distance as the last the earlier ones are taken, so that the answer does not depend on how they
+    are found.
+    """
+    if len(points) <= count:
+        return np.arange(len(points))
+    scaled = (points - centre) / sides
+    distance = np.abs(scaled).max(axis=1) if box else np.einsum("ij,ij->i", scaled, scaled)
+    last = np.partition(distance, count - 1)[count - 1]
+    inside, border = np.flatnonzero(distance < last), np.flatnonzero(distance == last)
+    return np.sort(np.concatenate([inside, border[: count - len(inside)]]))
+
+
+def is_among(points: Array, others: Array) -> Bools:
+    """Return which points (n, D) are equal to one of the others (m, D), shape (n,)."""
+    return np.asarray((points[:, None] == others[None]).all(axis=2).any(axis=1))
