@@ -5,8 +5,8 @@
 curve     N old results are loaded at once; then one ask and tell, and TURNS more that are timed each by themselves
 peers     each method is told N old results; then they take turns at suggestions: one of each peer, `OURS_IN_A_TURN` of
           ours, because ours learns only now and then. In the peers' environment
-restart   all but 100 of N trials are old results, the others are asked and told; the optimizer is rebuilt from its
-          state, as it comes back from JSON, and both are asked for the next trial
+restart   N trials were asked and told one after another: old results all but the last 100, which the method chose; the
+          optimizer is rebuilt from its state, as it comes back from JSON, and both are asked for the next trial
 
 hartmann6, noise .1, maximised. Half of the old results are at uniform points, half around the optimum, as a long run
 leaves them. Prints a row as JSON: the cell, the times in seconds, wall and CPU; resident memory in MB.
@@ -109,9 +109,11 @@ class Run:
         Old results.
     seed
         Of these and of the run.
+    one_by_one
+        Whether the old results are asked and told one after another, instead of loaded at once.
     """
 
-    def __init__(self, n: int, seed: int) -> None:
+    def __init__(self, n: int, seed: int, *, one_by_one: bool = False) -> None:
         self.problem, self.rng = problems.get(PROBLEM), generator(seed, _NEW)
         self.watch = Stopwatch()
         self.space = unit_space(self.problem.dimension)
@@ -119,7 +121,11 @@ class Run:
         params, values = old_results(n, seed)
         self.before = resident()  # old results are there whoever takes them
         self.optimizer = qd.Optimizer(self.space, direction="maximize", seed=seed)
-        self.watch.time("load", lambda: self.optimizer.add_trials(params, values))
+        if one_by_one:
+            for chosen, value in zip(params, values, strict=True):
+                self.optimizer.tell(self.optimizer.ask(chosen), value)
+        else:
+            self.watch.time("load", lambda: self.optimizer.add_trials(params, values))
 
     def turn(self, prefix: str = "", *, timed: bool = True) -> None:
         """Ask and tell once; the names of the times begin with the prefix."""
@@ -146,7 +152,7 @@ def curve(n: int, seed: int, turns: int) -> Row:
 def restart(n: int, seed: int, turns: int) -> Row:
     """Return seconds to rebuild and of asks before and after; and whether the next suggestion is the same."""
     asked = min(ASKED, n // 2)
-    run = Run(n - asked, seed)
+    run = Run(n - asked, seed, one_by_one=True)
     for number in range(asked):
         run.turn(timed=number >= asked - turns)
     text = run.watch.time("state", lambda: json.dumps(run.optimizer.state()))

@@ -233,8 +233,8 @@ def test_many_at_once_and_one_by_one_know_the_same_cells() -> None:
     trials = history(60)
     one, other = search_after(trials), Auto().start(2, 0)
     other.tell_many(trials)
-    assert one.cells._tree.leaves == other.cells._tree.leaves
-    np.testing.assert_array_equal(one.cells._tree.homes, other.cells._tree.homes)
+    assert one.cells._grown(one.beliefs).leaves == other.cells._grown(other.beliefs).leaves
+    np.testing.assert_array_equal(one.cells._grown(one.beliefs).homes, other.cells._grown(other.beliefs).homes)
     assert other.cells.zooming is not None
     assert other.cells.zooming.moves == 0, "into the best of them, not through all of them"
     assert bowl(other.cells.zooming.cell.centre) > -0.02
@@ -277,7 +277,7 @@ def test_many_at_once_in_the_plane_are_as_many_points_in_either_way() -> None:
 
 def bound_by_loops(search: AutoSearch, trials: list[Told]) -> dict[int, float]:
     """Of every leaf that holds a trial: the mean of its values and sqrt(2 log n) standard deviations, in told units."""
-    tree, bounds = search.cells._tree, {}
+    tree, bounds = search.cells._grown(search.beliefs), {}
     for leaf in tree.leaves:
         lower, upper = tree.box(leaf)
         values = [
@@ -309,17 +309,17 @@ def test_the_cell_with_the_highest_bound_is_searched(replicates: int) -> None:
     running = NONE
     for leaf in best_first[:3]:
         near, box = search.cells.most_promising(search.beliefs, running)
-        lower, upper = search.cells._tree.box(leaf)
+        lower, upper = search.cells._grown(search.beliefs).box(leaf)
         np.testing.assert_array_equal(box[0], lower)
         np.testing.assert_allclose(box[1], upper, rtol=1e-15)
-        members = search.cells._tree.members(leaf)
+        members = search.cells._grown(search.beliefs).members(leaf)
         inside = {trials[i].x.tobytes() for i in members}
         assert inside <= {x.tobytes() for x in near.model.places}, "its model has all of its trials"
         assert len(near.model.places) == 12 + 5 * 2
         running = np.vstack([running, 0.5 * (lower + upper)[None, :]])
-    everywhere = np.array([np.mean(search.cells._tree.box(leaf), axis=0) for leaf in best_first])
+    everywhere = np.array([np.mean(search.cells._grown(search.beliefs).box(leaf), axis=0) for leaf in best_first])
     _, box = search.cells.most_promising(search.beliefs, everywhere)
-    np.testing.assert_array_equal(box[0], search.cells._tree.box(best_first[0])[0])
+    np.testing.assert_array_equal(box[0], search.cells._grown(search.beliefs).box(best_first[0])[0])
 
 
 def test_what_is_asked_for_in_a_cell_belongs_to_it() -> None:
@@ -330,8 +330,8 @@ def test_what_is_asked_for_in_a_cell_belongs_to_it() -> None:
         proposal = search.ask(number, NONE)
         if "most promising" in proposal.why:
             _, (lower, _) = search.cells.most_promising(search.beliefs, NONE)
-            leaf = search.cells._tree.leaf_of(proposal.x)
-            np.testing.assert_array_equal(search.cells._tree.box(leaf)[0], lower)
+            leaf = search.cells._grown(search.beliefs).leaf_of(proposal.x)
+            np.testing.assert_array_equal(search.cells._grown(search.beliefs).box(leaf)[0], lower)
             asked += 1
         search.tell(told(number, proposal.x, float(proposal.x.sum())))
     assert asked >= SIZE
@@ -532,7 +532,7 @@ def test_it_tells_what_it_knows() -> None:
     assert cells["zoomed into"] == 1
     assert cells["centre"] == search.cells.zooming.cell.centre.tolist()
     assert cells["sides"] == search.cells.zooming.cell.sides.tolist()
-    assert cells["leaves"] == len(search.cells._tree.leaves)
+    assert cells["leaves"] == len(search.cells._grown(search.beliefs).leaves)
     assert len(cells["turns"]) >= 1
     assert explained["smoothness"] == 2.5
     json.dumps(explained)

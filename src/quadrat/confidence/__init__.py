@@ -15,6 +15,7 @@ from quadrat.confidence.certificate import (
 )
 from quadrat.confidence.interval import Interval
 from quadrat.confidence.legendre import LegendreBasis
+from quadrat.confidence.local_band import LocalBand
 from quadrat.confidence.maximum import CertifiedMaximum, certified_maximum
 from quadrat.confidence.polynomials import LocalPolynomial
 from quadrat.confidence.printed_polynomials import interpolation_weights, local_poly, max_err
@@ -31,6 +32,7 @@ __all__ = [
     "DeltaBudget",
     "Interval",
     "LegendreBasis",
+    "LocalBand",
     "LocalPolynomial",
     "SimpleBand",
     "UserHolder",

@@ -216,14 +216,16 @@ class AutoSearch(Search):
         """Return the evaluated point of highest averaged mean, with a 90 % credible interval.
 
         Of those where the constraints are believed to hold, and were not told otherwise if there are such; where there
-        is none, the one with the best chance. Where there are too many observations for one model, of the best places
-        that are known.
+        is none, the one with the best chance. Where there are too many observations for one model, of the best place
+        that is known.
         """
-        if self.model.is_of_all:
-            return self._recommend(self.beliefs)
+        return self._recommend(self.beliefs if self.model.is_of_all else self._best_place())
+
+    def _best_place(self) -> Beliefs:
+        """Return what is believed around the best of the places that the cells know."""
         places = self.cells.best_places(self.beliefs)
         ranks = [self._rank(self._recommend(place, with_gain=False)) for place in places]
-        return self._recommend(places[ranks.index(max(ranks))])
+        return places[ranks.index(max(ranks))]
 
     def _recommend(self, beliefs: Beliefs, *, with_gain: bool = True) -> Guess:
         _, ensemble = beliefs.model.current()
@@ -270,7 +272,7 @@ class AutoSearch(Search):
     def explain(self) -> dict[str, object]:
         if not self.model.trials:
             return {"trials": 0}
-        beliefs = self.beliefs if self.model.is_of_all else self.cells.best_places(self.beliefs)[0]
+        beliefs = self.beliefs if self.model.is_of_all else self._best_place()
         objective, ensemble = beliefs.model.current()
         units = beliefs.model.units()
         return {
@@ -281,7 +283,7 @@ class AutoSearch(Search):
             "scale": units.scale,
             "low values compressed": units.compression is not None,
             "constraints": beliefs.constraints.explain(),
-            "cells": self.cells.explain(),
+            "cells": self.cells.explain(self.beliefs),
         }
 
 

@@ -81,7 +81,7 @@ class AutoCells:
     def tell(self, beliefs: Beliefs, happened: Sequence[Told | Failed]) -> None:
         """Take in trials, in this order, which the beliefs know of already: only one as long as no cell zooms."""
         told = [one for one in happened if isinstance(one, Told)]
-        self._know_of(beliefs, told)
+        self._violated.extend([_is_violated(one) for one in told])
         if self.zooming is None or self._turns is None:
             if beliefs.model.trials >= BEGIN and told:
                 self._begin(beliefs, told[-1].number + 1)
@@ -95,13 +95,14 @@ class AutoCells:
 
     def tell_many(self, beliefs: Beliefs, told: Sequence[Told]) -> None:
         """Take in many trials at once: a cell zooms into the best of them, not through all of them in turn."""
-        self._know_of(beliefs, told)
+        self._violated.extend([_is_violated(one) for one in told])
         if self.zooming is None and beliefs.model.trials >= BEGIN:
             self._begin(beliefs, max(one.number for one in told) + 1)
 
-    def _know_of(self, beliefs: Beliefs, told: Sequence[Told]) -> None:
+    def _grown(self, beliefs: Beliefs) -> MedianTree:
+        """Return the cells with all trials in them; they are put there when that is asked for."""
         self._tree.add(beliefs.model.places)
-        self._violated.extend([_is_violated(one) for one in told])
+        return self._tree
 
     def is_zooming(self, number: int) -> bool:
         """Whether a trial is to be asked for around the best place."""
@@ -141,16 +142,17 @@ class AutoCells:
 
         A cell in which points (p, D) are being evaluated comes after those in which none are.
         """
-        means, homes = beliefs.model.means, self._tree.homes
+        tree = self._grown(beliefs)
+        means, homes = beliefs.model.means, tree.homes
         values = Units.of(means).seen(means)
         count = np.bincount(homes)
         leaves = np.flatnonzero(count)
         mean = np.bincount(homes, values)[leaves] / count[leaves]
         squares = np.bincount(homes, values**2)[leaves] / count[leaves]
         bound = mean + sqrt(2 * log(len(values))) * np.sqrt(np.maximum(squares - mean**2, 0.0))
-        waits = np.isin(leaves, [self._tree.leaf_of(point) for point in running])
+        waits = np.isin(leaves, [tree.leaf_of(point) for point in running])
         leaf = int(leaves[np.lexsort((-bound, waits))[0]])
-        lower, upper = self._tree.box(leaf)
+        lower, upper = tree.box(leaf)
         centre, sides = 0.5 * (lower + upper), 0.5 * (upper - lower)
         near = beliefs.near(centre, sides, self._rows, box=True, settings=1)
         since = len(values) - len(values) % generation_size(len(centre))
@@ -169,7 +171,7 @@ class AutoCells:
         highest = beliefs.model.places[np.lexsort((-beliefs.model.means, self._violated.view))[0]]
         return beliefs.near(highest, np.full(len(highest), _PLACES), self._rows, settings=settings)
 
-    def explain(self) -> dict[str, object]:
+    def explain(self, beliefs: Beliefs) -> dict[str, object]:
         """Return what is known of the cells, as plain data."""
         if self.zooming is None:
             return {}
@@ -179,7 +181,7 @@ class AutoCells:
             "centre": cell.centre.tolist(),
             "sides": cell.sides.tolist(),
             "turns": [] if self._turns is None else list(self._turns.decided.values()),
-            "leaves": len(self._tree.leaves),
+            "leaves": len(self._grown(beliefs).leaves),
         }
 
     def _begin(self, beliefs: Beliefs, number: int) -> None:

@@ -22,6 +22,7 @@ from quadrat.confidence import (
     Assumptions,
     ChowdhuryGopalanBand,
     DeltaBudget,
+    LocalBand,
     LocalPolynomial,
     average_half_width,
 )
@@ -59,6 +60,8 @@ class CellBounds:
         k.
     max_cells
         A cap on the cells; when it is reached, cells are evaluated instead of split.
+    capacity
+        Points of a certified band, from which on its cell is divided (`LocalBand`); None is one band for all.
     band
         The certified one by default. With another, nothing is clipped to B s and nothing is certified.
     """
@@ -71,14 +74,19 @@ class CellBounds:
         delta: float,
         degree: int,
         max_cells: int = MAX_CELLS,
+        capacity: int | None = None,
         band: ChowdhuryGopalanBand | None = None,
     ) -> None:
         self.assumptions = assumptions
         self.degree = degree
         self.budget = DeltaBudget(delta, (degree,) if degree else ())
-        self.band: AdaptiveBand | ChowdhuryGopalanBand = (
-            AdaptiveBand(assumptions, self.budget.band) if band is None else band
-        )
+        self.band: AdaptiveBand | LocalBand | ChowdhuryGopalanBand
+        if band is not None:
+            self.band = band
+        elif capacity is None:
+            self.band = AdaptiveBand(assumptions, self.budget.band)
+        else:
+            self.band = LocalBand(assumptions, self.budget.band, dimension, capacity=capacity)
         self.tree = PartitionTree(dimension, axis_rule=assumptions.axis_rule(), max_cells=max_cells)
         self.max_cells = max_cells
         self.upper: Array = np.array([assumptions.ceiling if band is None else np.inf])  # by node

@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from quadrat.arrays import Array
-from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, certified_maximum, remaining_regret
+from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, LocalBand, certified_maximum, remaining_regret
+from quadrat.confidence.local_band import CAPACITY
 from quadrat.methods.base import Guess, Proposal, Search, Told
 from quadrat.methods.lp_cells import CellBounds, Condition
 from quadrat.randomness import generator
@@ -145,6 +146,9 @@ class CertifiedSearch(Search):
         What is assumed, D, and the seed of the random draws.
     budget, degree, delta, threshold, max_cells
         n, k, the total error probability, gamma_n / sqrt(n) and the cap on cells.
+    capacity
+        Points of a certified band, from which on its cell is divided, where more evaluations than that are planned;
+        None is one band for all observations, however many.
     """
 
     def __init__(
@@ -158,9 +162,18 @@ class CertifiedSearch(Search):
         delta: float,
         threshold: float,
         max_cells: int,
+        capacity: int | None = CAPACITY,
     ) -> None:
         self.dimension = dimension
-        self.cells = CellBounds(assumptions, dimension, delta=delta, degree=degree, max_cells=max_cells)
+        self.cells = CellBounds(
+            assumptions,
+            dimension,
+            delta=delta,
+            degree=degree,
+            max_cells=max_cells,
+            # Decided before the data, as the shares of delta must be.
+            capacity=capacity if capacity is not None and budget > capacity else None,
+        )
         self.loop = CellLoop(self.cells, seed, budget=budget, threshold=threshold)
         self._standard_errors = False
 
@@ -170,9 +183,9 @@ class CertifiedSearch(Search):
         return self.cells.assumptions
 
     @property
-    def band(self) -> AdaptiveBand:
+    def band(self) -> AdaptiveBand | LocalBand:
         """The certified band."""
-        assert isinstance(self.cells.band, AdaptiveBand)
+        assert isinstance(self.cells.band, AdaptiveBand | LocalBand)
         return self.cells.band
 
     @property

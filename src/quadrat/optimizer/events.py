@@ -161,8 +161,11 @@ def check_header(state: Mapping[str, Any], space: Space, method: str) -> None:
             f"state: expected a state of the method {method}, got one of {state['method']}; pass that one as method="
         )
     for event in _listed(state["events"]):
-        known = _KEYS.get(str(event.get("event"))) if isinstance(event, Mapping) else None
-        if known is None or not known <= event.keys():
+        try:
+            known = _KEYS[event["event"]] <= event.keys()
+        except (KeyError, TypeError, AttributeError):
+            known = False
+        if not known:
             raise InvalidInput(f"state: expected an event of Optimizer.state(), got {event!r:.80}")
 
 

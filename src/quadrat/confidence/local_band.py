@@ -1,0 +1,246 @@
+"""A certified band for many observations: each cell of a dyadic family has its own, from what was observed near it.
+
+`AdaptiveBand` holds for any observations that are picked by their points alone: whether one counts is then settled
+before its noise is drawn, and the supermartingale behind the band does not notice the ones that are left out. So for
+every cell of the fixed dyadic family there is a band from the observations in the cell and its surroundings, and with
+the share `cell_share` of delta each, all of these bands hold at once, however deep. Which of them are looked at may
+depend on the data: a cell's band is replaced by those of its two halves when it has more than `capacity` points.
+
+What that costs and what it buys. A cell that J halvings made spends log(1/delta) + J log 2 + 2 log(J + 1) + .5 where a
+band of all observations spends log(1/delta); and it does not know what was observed further away. But that was of
+little use to it, and its width no longer contains what all the other observations have gained: log det(I + K/lambda)
+is taken over its own alone. In long runs this is narrower by a tenth to a fifth, and each point costs O(capacity^2)
+instead of O(n^2) (benchmarks/results/local_bands.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import numpy as np
+
+from quadrat.arrays import Array, ArrayLike, Ints, as_number, as_vector
+from quadrat.confidence.assumptions import Assumptions
+from quadrat.confidence.bands import AdaptiveBand
+from quadrat.confidence.budget import as_probability, cell_share
+from quadrat.confidence.interval import Interval
+from quadrat.errors import InvalidInput
+from quadrat.growing import Growing
+from quadrat.partition import PartitionTree
+from quadrat.partition.unit_cube import as_count, as_unit_points
+
+__all__ = ["CAPACITY", "LocalBand"]
+
+CAPACITY = 128
+"""Distinct points of a cell's band from which on its halves have bands of their own."""
+
+SURROUNDINGS = 0.25
+"""How far beyond a cell's faces observations count for it, in units of its sides."""
+
+_NARROWEST = 2.0**-50  # a cell with a shorter side stays as it is: it could not be halved exactly
+_DEEPEST = 300  # halvings: in many dimensions sides stay long, but a share of delta must not vanish
+
+
+class LocalBand:
+    """A band for all points and all times at once, made of the bands of cells.
+
+    Parameters
+    ----------
+    assumptions
+        Kernel, B and sigma.
+    delta
+        Probability with which any of the bands may fail, in (0, 1).
+    dimension
+        D.
+    capacity
+        See `CAPACITY`.
+    surroundings
+        See `SURROUNDINGS`.
+    """
+
+    def __init__(
+        self,
+        assumptions: Assumptions,
+        delta: float,
+        dimension: int,
+        *,
+        capacity: int = CAPACITY,
+        surroundings: float = SURROUNDINGS,
+    ) -> None:
+        self.assumptions = assumptions
+        self.delta = as_probability(delta)
+        self.capacity = as_count(capacity, name="capacity", at_least=2)
+        self.surroundings = as_number(surroundings, name="surroundings", at_least=0.0)
+        self._tree = PartitionTree(dimension, axis_rule=assumptions.axis_rule())
+        self._bands: dict[int, AdaptiveBand] = {}  # by leaf
+        self._observed, self._values = Growing(np.float64, (dimension,)), Growing(np.float64)
+        self._x = Growing(np.float64, (dimension,))
+        self._known: set[bytes] = set()
+        self._rejection: str | None = None
+        self._hallucinated = 0
+
+    @property
+    def cells(self) -> int:
+        """How many cells have a band."""
+        return self._tree.n_leaves
+
+    def _band(self, leaf: int) -> AdaptiveBand:
+        """Return the band of a leaf; where there is none yet, it is made of what was observed."""
+        if leaf not in self._bands:
+            band = AdaptiveBand(self.assumptions, self.delta * cell_share(self._tree.depth(leaf)))
+            rows = self._belong(leaf, self._observed.view)
+            if len(rows):
+                band.add(self._observed.view[rows], self._values.view[rows])
+            self._bands[leaf] = band
+        return self._bands[leaf]
+
+    def _points(self, X: ArrayLike) -> Array:
+        return as_unit_points(X, dimension=self._tree.dimension, name="X")
+
+    # --- data
+
+    def add(self, X: ArrayLike, y: ArrayLike) -> None:
+        """Observe y, shape (k,), at points X of the cube, shape (k, D): in all bands that see them, or in none."""
+        if self.is_hallucinating:
+            raise InvalidInput("add: expected no pending points, got some; leave the `pending` block first")
+        points = self._points(X)
+        values = as_vector(y, length=len(points), name="y")
+        near = self._near(points).tolist()
+        for leaf in near:
+            self._note(self._band(leaf))
+        known, rejection = len(self._observed), self._rejection
+        try:
+            for leaf in near:
+                rows = self._belong(leaf, points)
+                self._bands[leaf].add(points[rows], values[rows])
+            self._observed.extend(points)
+            self._values.extend(values)
+            self._divide(near)
+        except BaseException:  # whatever it was, Ctrl-C included: bands that may know of it are made anew when needed
+            self._observed.size = self._values.size = known
+            self._rejection = rejection
+            for leaf in (*near, *self._near(points).tolist()):
+                self._bands.pop(leaf, None)
+            raise
+        for point in points + 0.0:
+            if point.tobytes() not in self._known:
+                self._known.add(point.tobytes())
+                self._x.append(point)
+
+    def _divide(self, leaves: list[int]) -> None:
+        """Replace those of the leaves that are full by their halves, and so on."""
+        full = [leaf for leaf in leaves if self._is_full(leaf)]
+        while full:
+            leaf = full.pop()
+            self._note(self._bands.pop(leaf))
+            full += [child for child in self._tree.split(leaf) if self._is_full(child)]
+
+    def _is_full(self, leaf: int) -> bool:
+        shortest = (self._tree.upper[leaf] - self._tree.lower[leaf]).min()
+        divisible = shortest >= _NARROWEST and self._tree.depth(leaf) < _DEEPEST
+        return divisible and len(self._band(leaf).x) > self.capacity
+
+    def _near(self, points: Array) -> Ints:
+        """Return the leaves that any of the points (k, D) belongs to."""
+        leaves = self._tree.leaves()
+        lower, upper = self._reach(leaves)
+        inside = (points[:, None] >= lower) & (points[:, None] <= upper)
+        return np.asarray(leaves[inside.all(axis=2).any(axis=0)])
+
+    def _belong(self, leaf: int, points: Array) -> Ints:
+        """Return which points (k, D) belong to a leaf: decided by the points alone."""
+        lower, upper = self._reach(np.array([leaf]))
+        return np.flatnonzero(((points >= lower) & (points <= upper)).all(axis=1))
+
+    def _reach(self, leaves: Ints) -> tuple[Array, Array]:
+        """Corners of the boxes (m, D) that leaves (m,) see."""
+        lower, upper = self._tree.lower[leaves], self._tree.upper[leaves]
+        around = self.surroundings * (upper - lower)
+        return lower - around, upper + around
+
+    @property
+    def x(self) -> Array:
+        """Distinct observed points, shape (n, D)."""
+        return self._x.view
+
+    # --- rejection
+
+    def _note(self, band: AdaptiveBand) -> None:
+        if self._rejection is None:
+            self._rejection = band.rejection
+
+    def reject(self, why: str) -> None:
+        """Record that the data reject the assumptions; the first reason stays. Pending points reject nothing."""
+        if self.rejection is None and not self.is_hallucinating:
+            self._rejection = f"assumptions rejected by the data at level {self.delta:g}: {why}"
+
+    @property
+    def rejection(self) -> str | None:
+        """Why the data reject the assumptions, or None."""
+        for band in self._bands.values():
+            self._note(band)
+        return self._rejection
+
+    # --- pending points
+
+    @contextmanager
+    def pending(self, X: ArrayLike) -> Iterator[None]:
+        """Within the block deviations count these points as observed: good for choosing, not a bound on anything."""
+        points = self._points(X)
+        with ExitStack() as stack:
+            for leaf in self._near(points).tolist():
+                stack.enter_context(self._band(leaf).pending(points[self._belong(leaf, points)]))
+            self._hallucinated += 1
+            try:
+                yield
+            finally:
+                self._hallucinated -= 1
+
+    @property
+    def is_hallucinating(self) -> bool:
+        """Whether pending points count as observed just now."""
+        return self._hallucinated > 0
+
+    # --- bounds
+
+    def _by_cell(self, points: Array) -> Iterator[tuple[AdaptiveBand, Ints, Array]]:
+        """Yield the band of each cell that holds some of the points (m, D), which of them, and these."""
+        homes = self._tree.locate_many(points)
+        for leaf in np.unique(homes).tolist():
+            rows = np.flatnonzero(homes == leaf)
+            yield self._band(leaf), rows, points[rows]
+
+    def prefer(self, X: ArrayLike) -> None:
+        """As of `AdaptiveBand`, for the cells that hold the rows of X."""
+        for band, _, points in self._by_cell(self._points(X)):
+            band.prefer(points)
+
+    def quick_upper(self, X: ArrayLike) -> Array:
+        """As of `AdaptiveBand`."""
+        return np.minimum(self.optimism(X), self.assumptions.ceiling)
+
+    def optimism(self, X: ArrayLike) -> Array:
+        """As of `AdaptiveBand`."""
+        points = self._points(X)
+        result = np.empty(len(points))
+        for band, rows, some in self._by_cell(points):
+            result[rows] = band.optimism(some)
+        return result
+
+    def mean(self, X: ArrayLike) -> Array:
+        """As of `AdaptiveBand`."""
+        points = self._points(X)
+        result = np.empty(len(points))
+        for band, rows, some in self._by_cell(points):
+            result[rows] = band.mean(some)
+        return result
+
+    def interval(self, X: ArrayLike) -> Interval:
+        """Return bounds on f at the rows of X, shape (m, D)."""
+        points = self._points(X)
+        lower, upper = np.empty((2, len(points)))
+        for band, rows, some in self._by_cell(points):
+            at = band.interval(some)
+            lower[rows], upper[rows] = at.lower, at.upper
+        return Interval(lower, upper)
