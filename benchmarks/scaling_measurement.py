@@ -5,8 +5,8 @@
 curve     N old results are loaded at once; then one ask and tell, and TURNS more that are timed each by themselves
 peers     each method is told N old results; then they take turns at suggestions: one of each peer, `OURS_IN_A_TURN` of
           ours, because ours learns only now and then. In the peers' environment
-restart   N trials were asked and told one after another: old results all but the last 100, which the method chose; the
-          optimizer is rebuilt from its state, as it comes back from JSON, and both are asked for the next trial
+restart   N trials are asked and told, one after another; the optimizer is rebuilt from its state, as it comes back from
+          JSON, and both are asked for the next trial
 
 hartmann6, noise .1, maximised. Half of the old results are at uniform points, half around the optimum, as a long run
 leaves them. Prints a row as JSON: the cell, the times in seconds, wall and CPU; resident memory in MB.
@@ -42,7 +42,6 @@ from quadrat.randomness import generator
 PROBLEM = "hartmann6"
 PEERS = ("optuna_gp", "botorch")
 OURS_IN_A_TURN = 5
-ASKED = 100  # trials of a restarted run that were asked for
 SPREAD = 0.1  # standard deviation, in each coordinate, of the results around the optimum
 MOST_BYTES = 12 << 30  # of address space: what needs more fails, and leaves the machine alone
 _RESULTS, _NEW = 46, 47  # name streams
@@ -109,11 +108,9 @@ class Run:
         Old results.
     seed
         Of these and of the run.
-    one_by_one
-        Whether the old results are asked and told one after another, instead of loaded at once.
     """
 
-    def __init__(self, n: int, seed: int, *, one_by_one: bool = False) -> None:
+    def __init__(self, n: int, seed: int) -> None:
         self.problem, self.rng = problems.get(PROBLEM), generator(seed, _NEW)
         self.watch = Stopwatch()
         self.space = unit_space(self.problem.dimension)
@@ -121,11 +118,7 @@ class Run:
         params, values = old_results(n, seed)
         self.before = resident()  # old results are there whoever takes them
         self.optimizer = qd.Optimizer(self.space, direction="maximize", seed=seed)
-        if one_by_one:
-            for chosen, value in zip(params, values, strict=True):
-                self.optimizer.tell(self.optimizer.ask(chosen), value)
-        else:
-            self.watch.time("load", lambda: self.optimizer.add_trials(params, values))
+        self.watch.time("load", lambda: self.optimizer.add_trials(params, values))
 
     def turn(self, prefix: str = "", *, timed: bool = True) -> None:
         """Ask and tell once; the names of the times begin with the prefix."""
@@ -151,10 +144,9 @@ def curve(n: int, seed: int, turns: int) -> Row:
 
 def restart(n: int, seed: int, turns: int) -> Row:
     """Return seconds to rebuild and of asks before and after; and whether the next suggestion is the same."""
-    asked = min(ASKED, n // 2)
-    run = Run(n - asked, seed, one_by_one=True)
-    for number in range(asked):
-        run.turn(timed=number >= asked - turns)
+    run = Run(0, seed)
+    for number in range(n):
+        run.turn(timed=number >= n - turns)
     text = run.watch.time("state", lambda: json.dumps(run.optimizer.state()))
     state = json.loads(text)
     rebuilt = run.watch.time("from_state", lambda: qd.Optimizer.from_state(run.space, state))

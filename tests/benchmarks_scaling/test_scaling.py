@@ -63,7 +63,7 @@ def test_restarts_are_counted_in_asks() -> None:
             "method": "restart", "problem": "hartmann6", "seed": seed, "n": 20_000, "turns": 3, "same": seed != 4,
             "state_mb": 3.0,
             "seconds_of": {
-                "ask": both(0.1, 0.1, 0.9), "state": both(0.2), "from_state": both(0.1 * (seed + 1)),
+                "ask": both(0.1, 0.1, 0.4), "state": both(0.2), "from_state": both(0.1 * (seed + 1)),
                 "next_ask": both(0.1), "next_ask_after_restart": both(0.1),
             },
         }
@@ -72,7 +72,7 @@ def test_restarts_are_counted_in_asks() -> None:
     text = scaling.tables(rows)
     assert "| restart at N = 20,000 |" in text
     assert "| one ask | 0.2 |  |" in text
-    assert "| from_state | 0.6 | 3.00 (1.00 to 5.00) |" in text
+    assert "| from_state | 0.3 | 1.50 (0.50 to 2.50) |" in text
     assert "identical in 2 of 3 rounds. The state is 3 MB." in text
 
 
@@ -108,7 +108,7 @@ def test_measurements_resume(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     complete(path, scaling.run, cells)
     assert [cell_of(row) for row in read_rows(path)] == cells
     assert len(made) == len(cells)
-    assert made[0] == ("curve", 0, 50, 15)
+    assert made[0] == ("curve", 0, 50, scaling.TURNS["curve"])
 
 
 def test_old_results_are_half_around_the_optimum_and_repeat() -> None:

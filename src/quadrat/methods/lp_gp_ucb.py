@@ -36,7 +36,8 @@ class LPGPUCB(Method):
         sigma-sub-Gaussian. A kernel of None is learned from the first `n_initial` trials, as in the paper's
         experiments, and nothing is certified then.
     budget
-        n, the number of evaluations planned. More are allowed; cells stay larger than 1/n.
+        n, the number of evaluations planned. More are allowed; cells stay larger than 1/n. Where many are planned, the
+        band is made of local ones (`quadrat.confidence.LocalBand`), so that a trial costs about the same throughout.
     degree
         k = 0, 1 or 2; below the kernel's smoothness. k = 0 has the better cumulative regret, k = ceil(nu) - 1 the
         better simple regret in theory.

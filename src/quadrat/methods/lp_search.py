@@ -147,8 +147,8 @@ class CertifiedSearch(Search):
     budget, degree, delta, threshold, max_cells
         n, k, the total error probability, gamma_n / sqrt(n) and the cap on cells.
     capacity
-        Points of a certified band, from which on its cell is divided, where more evaluations than that are planned;
-        None is one band for all observations, however many.
+        Points of a certified band, from which on its cell is divided, where more than twice as many evaluations are
+        planned; None is one band for all observations, however many.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class CertifiedSearch(Search):
             degree=degree,
             max_cells=max_cells,
             # Decided before the data, as the shares of delta must be.
-            capacity=capacity if capacity is not None and budget > capacity else None,
+            capacity=capacity if capacity is not None and budget > 2 * capacity else None,
         )
         self.loop = CellLoop(self.cells, seed, budget=budget, threshold=threshold)
         self._standard_errors = False
