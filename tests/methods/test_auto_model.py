@@ -471,6 +471,85 @@ def test_too_few_trials_at_once_are_not_learned_from() -> None:
     assert model.settled
 
 
+# --- taken in, and nothing learned
+
+
+KINDS: dict[str, list[Told]] = {
+    "plain": [trial(number) for number in range(30)],
+    "replicates": [trial(number, 1 + number % 3) for number in range(30)],
+    "known": [trial(number, 1 + number % 2, 0.01 * (1 + number % 5)) for number in range(30)],
+    "mixed": [trial(number, 1 + number % 4, 0.02 if number % 3 else None) for number in range(30)],
+    "known at first": [trial(number, 1 + number % 2, 0.01 if number < 20 else None) for number in range(30)],
+    "repeated": [replace(trial(number % 6), number=number, values=trial(number, 2).values) for number in range(30)],
+}
+
+
+def same_observations(one: LearnedModel, other: LearnedModel) -> None:
+    """Bit for bit."""
+    for name in ("x", "y", "_variance", "places", "means"):
+        assert getattr(one, name).tobytes() == getattr(other, name).tobytes(), name
+        assert getattr(one, name).shape == getattr(other, name).shape
+    assert one._count.view.tolist() == other._count.view.tolist()
+    assert (one.trials, one._noise_is_learned) == (other.trials, other._noise_is_learned)
+    assert one.is_of_all == other.is_of_all
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_that_are_taken_at_once_are_one_by_one(kind: str) -> None:
+    """All of them, or some at a time; and as if they were told, but for what telling learns."""
+    trials = KINDS[kind]
+    together, alone, some = (LearnedModel(Domain.cube(2), 0, 5) for _ in range(3))
+    told = model_of(*trials, first=99)
+    together.take(trials)
+    for one in trials:
+        alone.take([one])
+    for part in (trials[:1], [], trials[1:9], trials[9:10], trials[10:]):
+        some.take(part)
+    for model in (alone, some, told):
+        same_observations(together, model)
+        assert not model.settled
+        np.testing.assert_array_equal(settings(model), settings(together))
+
+
+def test_what_is_taken_is_seen_at_once() -> None:
+    """Also where somebody has looked before."""
+    trials = [trial(number) for number in range(16)]
+    model = model_of(*trials[:8])
+    before = settings(model).copy()
+    model.take(trials[8:])
+    np.testing.assert_array_equal(settings(model), before)
+    assert len(model.current()[1].x) == 16
+    np.testing.assert_array_equal(model.units().shift, Units.of(raw(trials)[1]).shift)
+    early = LearnedModel(Domain.cube(2), 0, 99)
+    early.take(trials[:8])
+    settings(early)
+    early.take(trials[8:])
+    np.testing.assert_array_equal(settings(early), settings(model_of(*trials, first=99)))
+
+
+def test_nothing_is_learned_once_it_is_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trials are still taken in, one by one or together; a model near a place learns when somebody looks."""
+    fits: list[object] = []
+
+    def recorded(*args: Any, **options: Any) -> Fit:
+        fits.append(args)
+        return fit_map(*args, **options)
+
+    monkeypatch.setattr("quadrat.methods.auto_model.fit_map", recorded)
+    model = LearnedModel(Domain.cube(2), 0, 5)
+    model.stop_learning()
+    known = [replace(told, variance=0.01) for told in KINDS["plain"][:10]]
+    for told in [*known, *KINDS["plain"][10:20]]:  # the first without a known variance would be learned from too
+        model.tell(told)
+    model.tell_many(KINDS["plain"][20:])
+    assert not fits
+    assert not model.settled
+    same_observations(model, model_of(*known, *KINDS["plain"][10:], first=99))
+    near = model.near(np.array([0.5, 0.5]), np.ones(2), 12, settings=1)
+    near.current()
+    assert len(fits) == 1
+
+
 # --- near a place
 
 

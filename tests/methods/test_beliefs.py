@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -75,6 +77,70 @@ def test_what_is_told_at_once_is_the_same_up_to_where_fits_stop() -> None:
     np.testing.assert_array_equal(one.feasibility.log_chance(GRID)[0], other.feasibility.log_chance(GRID)[0])
     means = [each.model.units().told(each.model.current()[1].predict(GRID).mean[0]) for each in (one, other)]
     np.testing.assert_allclose(means[0], means[1], atol=0.1)
+
+
+# --- taken in, and nothing learned
+
+
+def mixed_trials(n: int, constrained_from: int) -> list[Told | Failed]:
+    """Replicates and known variances, and failures among them; constraints from some trial on."""
+    happened: list[Told | Failed] = []
+    for number in range(n):
+        one = trial(number, constrained=number >= constrained_from)
+        values = one.values + 0.1 * np.arange(1 + number % 3)
+        one = replace(one, values=values, variance=0.01 if number % 4 == 3 else None)
+        happened.append(Failed(number, one.x) if fails(one.x) else one)
+    return happened
+
+
+def same_beliefs(one: Beliefs, other: Beliefs) -> None:
+    """What was taken in, bit for bit."""
+    pairs = [(one.model, other.model), *zip(one.constraints._models, other.constraints._models, strict=True)]
+    for mine, its in pairs:
+        for name in ("x", "y", "_variance", "places", "means"):
+            assert getattr(mine, name).tobytes() == getattr(its, name).tobytes(), name
+        assert (mine.trials, mine.settled) == (its.trials, its.settled)
+    at = np.vstack([GRID, one.model.places])
+    np.testing.assert_array_equal(one.constraints.violated(at), other.constraints.violated(at))
+    for got, wanted in zip(one.feasibility.log_chance(GRID), other.feasibility.log_chance(GRID), strict=True):
+        assert got.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("constrained_from", [0, 13, 99])
+def test_many_that_are_taken_at_once_are_one_by_one(constrained_from: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once nothing is learned any more; what is known near a place is then the same, to the last bit."""
+    happened = mixed_trials(40, constrained_from)
+    assert {type(one) for one in happened[20:]} == {Told, Failed}
+    alone, together, some = started(), started(), started()
+    with monkeypatch.context() as patch:
+        patch.setattr("quadrat.methods.auto_model.fit_map", None)  # would be called if anything were learned
+        for beliefs in (alone, together, some):
+            beliefs.stop_learning()
+        for one in happened:
+            if isinstance(one, Told):
+                alone.tell(one)
+            else:
+                alone.fail(one)
+        together.take(happened)
+        for part in (happened[:3], [], happened[3:4], happened[4:]):
+            some.take(part)
+    same_beliefs(together, alone)
+    same_beliefs(some, alone)
+    near, other = (beliefs.near(np.array([0.4, 0.5]), np.array([0.2, 0.3]), 15) for beliefs in (alone, together))
+    same_beliefs(near, other)
+    np.testing.assert_array_equal(near.model.current()[1].settings, other.model.current()[1].settings)
+    assert near.constraints.explain() == other.constraints.explain()
+    assert len(near.constraints._models) == (constrained_from < 40)
+
+
+def test_constraints_that_begin_later_are_not_learned_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quadrat.methods.auto_model.fit_map", None)
+    beliefs = started()
+    beliefs.stop_learning()
+    for number in range(20):
+        beliefs.tell(trial(number, constrained=number >= 8))
+    assert not beliefs.model.settled
+    assert not beliefs.constraints._models[0].settled
 
 
 # --- near a place

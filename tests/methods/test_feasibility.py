@@ -237,6 +237,30 @@ def test_repeated_and_nearly_repeated_points() -> None:
     assert np.isfinite(slope).all()
 
 
+# --- many at once
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("columns", [1, 3])
+def test_many_at_once_are_one_by_one(columns: int, share: float) -> None:
+    """All of them, or some at a time with a look in between: chances bit for bit, all over and near a place."""
+    points, query = points_of(40, columns), points_of(9, columns, 1)
+    succeeded = np.random.default_rng(2).random(40) >= share
+    alone, together, some = learned(points, succeeded), Feasibility(columns), Feasibility(columns)
+    together.add_many(points, succeeded)
+    for part in np.split(np.arange(40), [1, 1, 17]):
+        some.add_many(points[part], succeeded[part])
+        if len(part):
+            some.log_chance(query)
+    centre, sides = np.full(columns, 0.4), np.full(columns, 0.2)
+    for feasibility in (together, some):
+        assert feasibility.any_failed is alone.any_failed is bool(share)
+        assert feasibility.least_log_chance(np.zeros(3)) == alone.least_log_chance(np.zeros(3))
+        for one, other in ((feasibility, alone), (feasibility.near(centre, sides, 12), alone.near(centre, sides, 12))):
+            for got, wanted in zip(one.log_chance(query), other.log_chance(query), strict=True):
+                assert got.tobytes() == wanted.tobytes()
+
+
 # --- near a place
 
 

@@ -131,3 +131,32 @@ def test_values_of_extreme_size() -> None:
     turns = Turns(0, 4)
     told(turns, -1e200, 1e200)
     assert turns.decided == {0: False}
+
+
+@pytest.mark.parametrize("length", [1, 4, 7])
+@pytest.mark.parametrize("first", [0, 13])
+def test_many_at_once_are_one_after_another(first: int, length: int) -> None:
+    """In any order, from before the first and from all turns of several rounds; those without a value do not count."""
+    decisions = set()
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        numbers = rng.permutation(first + 5 * ROUND * length)
+        values = np.where(rng.random(len(numbers)) < 0.2, -np.inf, rng.integers(0, 4, len(numbers)).astype(float))
+        alone, together, some = (Turns(first, length) for _ in range(3))
+        for number, value in zip(numbers.tolist(), values.tolist(), strict=True):
+            if np.isfinite(value):
+                alone.tell(number, value)
+        together.tell_many(numbers, values)
+        for part in np.array_split(np.arange(len(numbers)), 7):
+            some.tell_many(numbers[part], values[part])
+        for turns in (together, some):
+            assert list(turns.decided.items()) == list(alone.decided.items()), "in the same order"
+            assert turns._told == alone._told
+        decisions |= set(alone.decided.values())
+    assert decisions == {True, False}
+
+
+def test_none_at_once_is_nothing() -> None:
+    turns = Turns(0, 4)
+    turns.tell_many(np.empty(0, dtype=np.intp), np.empty(0))
+    assert (turns.decided, turns._told) == ({}, {})

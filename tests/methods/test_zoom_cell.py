@@ -147,6 +147,62 @@ def test_reach_is_a_distance_in_units_of_the_sides(dimension: int) -> None:
     assert not cell.reaches(cell.centre + 1.001 * far * cell.sides * direction)
 
 
+def around(cell: ZoomCell, n: int, seed: int) -> Array:
+    """Points of the cube and around it: draws, the centre, points rounded to it on most axes, and far away ones."""
+    rng, d = np.random.default_rng(seed), len(cell.centre)
+    away = rng.standard_normal((n, d)) * rng.choice([0.0, 1e-7, 1e-3, 1.0, 3.0], (n, 1))
+    away[rng.random((n, d)) < rng.choice([0.0, 0.5, 0.95], (n, 1))] = 0.0
+    return np.asarray(cell.centre + cell.sides * away)
+
+
+def on_the_border(cell: ZoomCell, n: int, seed: int) -> Array:
+    """Points that are as far as the cell reaches, up to rounding."""
+    d = int((~cell.choices).sum())
+    directions = np.where(cell.choices, 0.0, np.random.default_rng(seed).standard_normal((n, len(cell.centre))))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    return np.asarray(cell.centre + (sqrt(d) + 2 * d / (d + 2)) * cell.sides * directions)
+
+
+@pytest.mark.parametrize(("dimension", "choices"), [(1, []), (2, [0]), (3, []), (7, [1, 4]), (20, []), (40, [0])])
+def test_many_points_are_looked_at_as_each_of_them_alone(dimension: int, choices: list[int]) -> None:
+    """The same to the last bit, also on the border, where a sum of squares in another order would tell otherwise."""
+    cell = cell_at(np.linspace(0.3, 0.7, dimension), choices)
+    climb(cell, lambda x: -float(((x - 0.4) ** 2 * np.arange(1, dimension + 1)).sum()), 6 * dimension)
+    points = np.vstack(
+        [around(cell, 300, 0), on_the_border(cell, 300, 1), cell.candidates(100, np.random.default_rng(2))]
+    )
+    reached, drawn = cell.look(points)
+    alone = [cell.look(point[None, :]) for point in points]
+    assert reached.tolist() == [bool(one[0][0]) for one in alone] == [cell.reaches(point) for point in points]
+    assert drawn.tolist() == [bool(one[1][0]) for one in alone]
+    for some in (np.asfortranarray(points), np.repeat(points, 2, axis=0)[::2]):
+        assert [one.tolist() for one in cell.look(some)] == [reached.tolist(), drawn.tolist()], "however they are kept"
+    assert reached.dtype == drawn.dtype == np.bool_
+    for one in (reached, drawn):
+        assert 0 < one.sum() < len(points)
+    if dimension > 1 + len(choices):
+        assert 0 < reached[300:600].sum() < 300, "of those on the border some"
+
+
+def test_no_points_are_looked_at() -> None:
+    reached, drawn = cell_at([0.5, 0.5]).look(np.empty((0, 2)))
+    assert reached.shape == drawn.shape == (0,)
+
+
+def test_a_draw_that_is_known_as_one_counts_as_when_it_is_told() -> None:
+    """And where it is said to be none, it is used and moves nothing."""
+    told, taken, idle = (cell_at([0.3, 0.6]) for _ in range(3))
+    for number in range(60):
+        x = draw(told, number)
+        value = -float(((x - 0.4) ** 2).sum())
+        assert told.tell(x, value) is taken.take(x, value, is_draw=True)
+        assert not idle.take(x, value, is_draw=False)
+        assert (state(taken), taken.used, taken._idle) == (state(told), told.used, told._idle)
+    assert idle.used == told.used == 60
+    assert idle.stands_still
+    assert state(idle) == state(cell_at([0.3, 0.6])) != state(told)
+
+
 # --- only the order of values counts
 
 

@@ -185,6 +185,90 @@ def test_what_is_out_of_reach_does_not_count() -> None:
     np.testing.assert_array_equal(one.cell.centre, other.cell.centre)
 
 
+# --- many at once
+
+
+def of_cell(cell: ZoomCell) -> tuple[object, ...]:
+    """Everything that a cell knows, to the last bit."""
+    arrays = (cell.centre, cell.sides, cell._spread, cell._path, cell._drift, np.array(cell.levels))
+    told = [(x.tobytes(), value) for x, value in cell._told]
+    return *(part.tobytes() for part in arrays), cell.step, cell.used, cell._idle, told
+
+
+def of_all(zooming: Zooming) -> tuple[object, ...]:
+    best = None if zooming.best is None else of_cell(zooming.best)
+    return of_cell(zooming.cell), best, zooming.best is zooming.cell, zooming.cells, zooming.moves, zooming._until
+
+
+def told_to(
+    zooming: Zooming, n: int, f: Callable[[Array], float], seed: int
+) -> tuple[Array, list[float], list[int], list[tuple[object, ...]]]:
+    """Tell it points one after another: in and out of reach, at the centre, some that fail, some that follow others.
+
+    Returns the points, their values, the indices of those that moved anything, and what it was after each of them.
+    """
+    rng, dimension = np.random.default_rng(seed), len(zooming.cell.centre)
+    points, values, moved, after = np.empty((n, dimension)), [], [], []
+    for i in range(n):
+        own = zooming.cell.candidates(8, rng)
+        kind = rng.choice(["own", "centre", "one axis", "anywhere", "far"], p=[0.65, 0.05, 0.05, 0.15, 0.1])
+        far = np.clip(zooming.cell.centre + 5 * zooming.cell.sides, 0, 1)
+        points[i] = {"own": own[-1], "centre": own[0], "one axis": own[1], "far": far}.get(kind, rng.random(dimension))
+        values.append(-inf if rng.random() < 0.1 else f(points[i]))
+        if zooming.tell(points[i].copy(), values[-1]):
+            moved.append(i)
+        after.append(of_all(zooming))
+    return points, values, moved, after
+
+
+CASES: dict[str, tuple[tuple[bool, ...], Callable[[Array], float]]] = {
+    "plane": ((False, False), two_peaks),
+    "plain": ((False, False), lambda _: 1.0),
+    "all fail": ((False, False), lambda _: -inf),
+    "choices": ((False, True, False), lambda x: two_peaks(x[[0, 2]]) + float(x[1] < 0.4)),
+    "nothing but choices": ((True, True), two_peaks),
+    "a line": ((False,), lambda x: float(np.sin(9 * x[0]))),
+    "six axes": ((False,) * 6, lambda x: -float(((x - 0.6) ** 2).sum())),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_many_at_once_are_one_after_another_bit_for_bit(case: str, seed: int) -> None:
+    """All at once, and in stretches shorter and longer than what is looked at together; the last that moved is told."""
+    choices, f = CASES[case]
+    alone = begun(seed, choices)
+    points, values, moved, after = told_to(alone, 700, f, seed)
+    together = begun(seed, choices)
+    assert together.tell_many(points, values) == (moved[-1] if moved else None)
+    assert of_all(together) == of_all(alone)
+    for length in (5, 31, 32, 33, 100):
+        some = begun(seed, choices)
+        for i in range(0, len(points), length):
+            part = range(i, min(i + length, len(points)))
+            last = some.tell_many(points[i : i + length], values[i : i + length])
+            assert last == max((k - i for k in moved if k in part), default=None)
+            assert of_all(some) == after[part[-1]]
+    if case != "nothing but choices":
+        assert len(moved) > 10
+        assert alone.cells > 1 or case == "six axes"
+
+
+def test_none_at_once_moves_nothing() -> None:
+    zooming = begun()
+    before = of_all(zooming)
+    assert zooming.tell_many(np.empty((0, 2)), []) is None
+    assert of_all(zooming) == before
+
+
+def test_many_out_of_reach_move_nothing() -> None:
+    zooming = begun()
+    zooming.cell.step = 0.01
+    before = of_all(zooming)
+    assert zooming.tell_many(np.random.default_rng(0).uniform(0.5, 1.0, (300, 2)), [1.0] * 300) is None
+    assert of_all(zooming) == before
+
+
 # --- cells that lead nowhere
 
 

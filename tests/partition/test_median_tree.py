@@ -35,11 +35,17 @@ def points_of(kind: str, n: int = 200, dimension: int = 3) -> Array:
         return np.column_stack([np.full((n, dimension - 1), 0.25), rng.random(n)])
     if kind == "equal":
         return np.full((n, dimension), 0.7)
+    if kind == "ones":
+        return rng.choice([1.0, just_below(1.0), just_below(1.0, 2), 0.5], (n, dimension), p=[0.6, 0.2, 0.1, 0.1])
+    if kind == "few":
+        return rng.random((5, dimension))[rng.choice(5, n, p=[0.8, 0.1, 0.05, 0.03, 0.02])]
+    if kind == "equal first":
+        return np.vstack([np.full((n // 2, dimension), 1.0), rng.random((n - n // 2, dimension))])
     assert kind == "equal and others"
     return np.where(rng.random((n, 1)) < 0.7, 0.7, rng.random((n, dimension)))
 
 
-KINDS = ["uniform", "gathering", "grid", "faces", "line", "equal", "equal and others"]
+KINDS = ["uniform", "gathering", "grid", "faces", "line", "equal", "ones", "few", "equal first", "equal and others"]
 
 
 def grown(points: Array, capacity: int = 8) -> MedianTree:
@@ -72,7 +78,8 @@ def check(tree: MedianTree, points: Array) -> None:
         assert numbers == sorted(numbers), "in the order of adding"
         assert (tree.homes[numbers] == leaf).all()
         assert contains(tree, leaf, points[numbers]).all()
-        assert len(numbers) <= tree.capacity or len(np.unique(points[numbers], axis=0)) == 1
+        alike = np.minimum(points[numbers], just_below(1.0))  # 1 and the number before it are one
+        assert len(numbers) <= tree.capacity or len(np.unique(alike, axis=0)) == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -106,6 +113,107 @@ def test_adding_one_by_one_or_some_at_a_time_is_adding_all_at_once(kind: str) ->
         for leaf in together.leaves:
             assert tree.members(leaf).tolist() == together.members(leaf).tolist()
             np.testing.assert_array_equal(np.array(tree.box(leaf)), np.array(together.box(leaf)))
+
+
+def same(one: MedianTree, other: MedianTree) -> None:
+    """Every node has the same number, box, cut and points."""
+    assert one.leaves == other.leaves
+    assert one._axis == other._axis
+    assert one._cut == other._cut
+    assert one._children == other._children
+    assert one._members == other._members
+    np.testing.assert_array_equal(np.array(one._lower), np.array(other._lower))
+    np.testing.assert_array_equal(np.array(one._upper), np.array(other._upper))
+    np.testing.assert_array_equal(one.homes, other.homes)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("capacity", [2, 3, 8, 50])
+def test_nodes_have_the_same_numbers_however_many_points_come_at_a_time(kind: str, capacity: int) -> None:
+    """All at once, one by one, and in stretches of random lengths, some of which bring nothing new."""
+    for dimension in (1, 2):
+        points = points_of(kind, 150, dimension)
+        together, alone = grown(points, capacity), MedianTree(dimension, capacity)
+        for n in range(1, len(points) + 1):
+            alone.add(points[:n])
+        same(alone, together)
+        for seed in range(3):
+            some = MedianTree(dimension, capacity)
+            ends = np.sort(np.random.default_rng(seed).integers(0, len(points), 2 + 6 * seed))
+            for n in [*ends.tolist(), len(points)]:
+                some.add(points[:n])
+            same(some, together)
+
+
+class Cells:
+    """What the module says, written down as it is said: one point after another, looking at everything each time."""
+
+    def __init__(self, dimension: int, capacity: int) -> None:
+        self.capacity = capacity
+        self.boxes: list[list[tuple[float, float]]] = [[(0.0, 1.0)] * dimension]
+        self.points: list[list[list[float]]] = [[]]
+        self.is_leaf = [True]
+
+    def add(self, point: Array) -> None:
+        inside = [min(x, just_below(1.0)) for x in point.tolist()]
+        (leaf,) = (
+            i
+            for i, box in enumerate(self.boxes)
+            if self.is_leaf[i] and all(low <= x < high for x, (low, high) in zip(inside, box, strict=True))
+        )
+        mine = self.points[leaf]
+        mine.append(inside)
+        if len(mine) <= self.capacity or all(other == mine[0] for other in mine):
+            return
+        box = self.boxes[leaf]
+        differ = [axis for axis in range(len(box)) if len({other[axis] for other in mine}) > 1]
+        axis = max(differ, key=lambda axis: box[axis][1] - box[axis][0])  # the first of equals
+        values = sorted(other[axis] for other in mine)
+        between = [k for k in range(1, len(values)) if values[k - 1] < values[k]]
+        k = min(between, key=lambda k: abs(k - len(values) / 2))  # the first of equals
+        cut = (values[k - 1] + values[k]) / 2
+        cut = cut if cut > values[k - 1] else values[k]
+        low, high = box[axis]
+        self.is_leaf[leaf] = False
+        for side, is_left in (((low, cut), True), ((cut, high), False)):
+            self.boxes.append([*box[:axis], side, *box[axis + 1 :]])
+            self.points.append([other for other in mine if (other[axis] < cut) == is_left])
+            self.is_leaf.append(True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("capacity", [2, 5])
+def test_nodes_are_those_of_the_definition_one_point_after_another(kind: str, capacity: int) -> None:
+    """A cell is cut by the points that it has when it has one too many, and nodes are numbered in the order of cuts."""
+    points = points_of(kind, 120, 2)
+    tree, cells = grown(points, capacity), Cells(2, capacity)
+    for point in points:
+        cells.add(point)
+    assert sorted(tree.leaves) == [i for i, is_leaf in enumerate(cells.is_leaf) if is_leaf]
+    for node, box in enumerate(cells.boxes):
+        assert np.array(tree.box(node)).T.tolist() == [list(side) for side in box]
+    for leaf in tree.leaves:
+        assert np.minimum(points[tree.members(leaf)], just_below(1.0)).tolist() == cells.points[leaf]
+
+
+def test_a_cell_is_cut_by_its_first_points_whatever_comes_with_them() -> None:
+    """One more than it holds: those that are added in the same breath have no say, however many they are."""
+    first = [[0.1], [0.2], [0.3]]
+    for later in ([], [[0.9]] * 50, np.linspace(0.11, 0.99, 200)[:, None].tolist()):
+        tree = grown(np.array([*first, *later]), 2)
+        assert tree.box(1)[1].tolist() == tree.box(2)[0].tolist() == [pytest.approx(0.15)]
+
+
+@pytest.mark.parametrize("equal", [0.4, 1.0])
+def test_a_cell_of_equal_points_is_cut_by_them_and_the_first_that_differs(equal: float) -> None:
+    """Many at a time or one by one: right between the two, and not where later ones would have it."""
+    points = np.concatenate([np.full(20, equal), [0.2], np.full(20, equal), [0.3, 0.31, 0.32, 0.33]])[:, None]
+    tree, alone = grown(points, 4), MedianTree(1, 4)
+    for n in range(1, len(points) + 1):
+        alone.add(points[:n])
+    same(alone, tree)
+    assert tree.box(1)[1].tolist() == [pytest.approx((equal + 0.2) / 2)]
+    check(tree, points)
 
 
 def test_a_cell_is_cut_between_the_middle_points_of_its_longest_side() -> None:

@@ -64,13 +64,15 @@ def reading_of(event: Mapping[str, Any], names: tuple[str, ...]) -> Reading:
     InvalidInput
         Other constraints than those.
     """
+    if event["failure"] is None and not event["values"]:
+        raise ValueError("a trial that did not fail has values")
     constraints = event.get("constraints")  # states of runs from before there were constraints have none
     if not constraints and not names:
         return Reading(tuple(event["values"]), event["sem"], event["failure"])
     constraints = constraints or {}
     if event["failure"] is None:
         check_names(constraints, names)
-    in_order = {name: constraints[name] for name in sorted(constraints)}  # a file may have its own order of keys
+    in_order = {name: float(constraints[name]) for name in sorted(constraints)}  # a file may have its own order of keys
     return Reading(tuple(event["values"]), event["sem"], event["failure"], in_order)
 
 

@@ -131,13 +131,16 @@ class _Stretch:
     def finish(self, event: Event) -> Told | Failed:
         """Let a trial be told; return what the search makes of it."""
         number = event["number"]
+        if type(number) is not int:
+            raise TypeError
         place = number - self._first
-        if number in self._finished or place >= len(self._params):
+        if number < 0 or number in self._finished or place >= len(self._params):
             self.restore()  # then the history says what is wrong
-        if not 0 <= place < len(self._params) or number in self._finished:
+        if place < 0 or number in self._finished or place >= len(self._params):
             self._run.history.require_pending(number)
         reading = reading_of(event, self._names)
-        self._names = self._names or tuple(reading.constraints)
+        if reading.failure is None:
+            self._names = self._names or tuple(reading.constraints)
         self._finished[number] = reading
         self._run.events.append(told(number, reading))
         x = self._points[place] if place >= 0 else self._run.history.point(number)
