@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
         AdaptiveBand,
         Assumptions,
         Certificate,
+        LocalBand,
         SimpleBand,
         UserHolder,
         certificate_curve,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     )
     from quadrat.errors import InvalidInput, NotAvailable, NumericalFailure, QuadratError
     from quadrat.gp import Fit, GaussianProcess, Observations, Priors, fit_map
+    from quadrat.integrations import QuadratSampler, recommend
     from quadrat.kernels import (
         GammaExponential,
         Kernel,
@@ -64,9 +66,10 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
 __version__ = "0.1.0"
 
 _HOME = {
-    "confidence": "AdaptiveBand Assumptions Certificate SimpleBand UserHolder certificate_curve certify",
+    "confidence": "AdaptiveBand Assumptions Certificate LocalBand SimpleBand UserHolder certificate_curve certify",
     "errors": "InvalidInput NotAvailable NumericalFailure QuadratError",
     "gp": "Fit GaussianProcess Observations Priors fit_map",
+    "integrations": "QuadratSampler recommend",
     "kernels": "GammaExponential Kernel Matern OnAxes PiecewisePolynomial RationalQuadratic SquaredExponential",
     "methods": "Auto ExpectedImprovement GPUCB Heuristic IGPUCB LP0 LPGPUCB ProbabilityOfImprovement RandomSearch"
     " SobolSearch paper_preset",
@@ -99,6 +102,7 @@ __all__ = [
     "Int",
     "InvalidInput",
     "Kernel",
+    "LocalBand",
     "Matern",
     "Measured",
     "NotAvailable",
@@ -110,6 +114,7 @@ __all__ = [
     "Priors",
     "ProbabilityOfImprovement",
     "QuadratError",
+    "QuadratSampler",
     "RandomSearch",
     "RationalQuadratic",
     "Recommendation",
@@ -127,6 +132,7 @@ __all__ = [
     "maximize",
     "minimize",
     "paper_preset",
+    "recommend",
 ]
 
 # A library does not print: whoever wants the log adds a handler.

@@ -1,0 +1,202 @@
+"""QuadratSampler: the default method, or any other, inside an Optuna study."""
+
+from __future__ import annotations
+
+import json
+import threading
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler
+from optuna.samplers._base import _process_constraints_after_trial
+from optuna.search_space import IntersectionSearchSpace
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState
+
+from quadrat.errors import InvalidInput
+from quadrat.integrations.distributions import DistributionSpace, parameter_of
+from quadrat.integrations.study_search import StudySearch
+from quadrat.methods.base import Method
+from quadrat.optimizer.direction import Direction
+from quadrat.optimizer.method_choice import resolve
+from quadrat.randomness import generator
+from quadrat.space import Space
+
+__all__ = ["QuadratSampler"]
+
+_CHOSEN = "quadrat:params"  # the system attribute of a trial with what was chosen for it, for others to see at once
+_LONGEST = 2045  # characters of an attribute in some databases
+_INDEPENDENT = 0x0D15  # names the stream of parameters that are sampled alone
+
+
+class QuadratSampler(BaseSampler):
+    """Suggest what Quadrat's default method would evaluate next.
+
+    Pruned trials count with the last value that they reported; failed ones lower the chance that their surroundings are
+    asked for again; running ones count as pending. A suggestion depends on the seed, the number of the trial and what
+    finished before, in the order of finishing: several processes on one storage, threads, and a study that is resumed
+    make the suggestions that one process would make from the same history.
+
+    Parameters that not all finished trials share, and everything in the first trial, are sampled alone: the first trial
+    is the centre, later ones are uniform on the scale of the distribution. With `search_space` all are known from the
+    start, and the first trials are those of the method's own design.
+
+    Replicates and standard errors are read from the user attributes "quadrat:values" (a list) and "quadrat:sem".
+
+    Parameters
+    ----------
+    search_space
+        The distributions of all parameters, by name, where they are known beforehand.
+    method
+        A method, or the name of one (`quadrat methods` lists them); None is the default.
+    seed
+        A non-negative integer; None draws one.
+    constraints_func
+        As in Optuna's samplers: from a finished trial to numbers that are <= 0 where its constraints hold. With Optuna
+        5 a trial can set its own instead.
+    independent_sampler
+        What samples parameters alone, instead of the above.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> study = optuna.create_study(sampler=QuadratSampler(seed=0))
+    >>> study.optimize(lambda trial: (trial.suggest_float("x", -1, 1) - 0.3) ** 2, n_trials=12)
+    >>> abs(study.best_params["x"] - 0.3) < 0.05
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        search_space: Mapping[str, BaseDistribution] | None = None,
+        method: str | Method | None = None,
+        seed: int | None = None,
+        constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
+        independent_sampler: BaseSampler | None = None,
+    ) -> None:
+        for name, distribution in (search_space or {}).items():
+            if not isinstance(distribution, BaseDistribution):
+                raise InvalidInput(
+                    f"search_space: expected distributions of Optuna's, such as FloatDistribution(0, 1), got"
+                    f" {distribution!r:.80} for {name!r}"
+                )
+        self._fixed = None if search_space is None else dict(search_space)
+        self._method = resolve(method)
+        self._seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
+        generator(self._seed)  # refuses what is not a seed
+        self._constraints_func = constraints_func
+        self._independent = independent_sampler
+        self._forget()
+
+    def _forget(self) -> None:
+        self._shared = IntersectionSearchSpace(include_pruned=True)
+        self._searches: dict[tuple[object, ...], StudySearch] = {}
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what follows from the study: locks cannot be copied, and searches may be large."""
+        state = self.__dict__.copy()
+        for name in ("_shared", "_searches", "_lock"):
+            del state[name]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
+
+    def reseed_rng(self) -> None:
+        """Nothing to do: randomness is named by the number of the trial, in every thread and process."""
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:  # noqa: ARG002
+        """Return the distributions that are searched together."""
+        with self._lock:
+            found = self._shared.calculate(study) if self._fixed is None else self._fixed
+        return {
+            name: distribution
+            for name, distribution in sorted(found.items())
+            if not distribution.single() and parameter_of(distribution) is not None
+        }
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """Return parameters for a trial."""
+        self._raise_error_if_multi_objective(study)
+        if not search_space:
+            return {}
+        with self._lock:
+            search = self._search_of(study, search_space)
+            trials = study._get_trials(deepcopy=False, use_cache=True)
+            search.follow(trials)
+            running = [
+                params
+                for other in trials
+                if other.state is TrialState.RUNNING and other.number != trial.number and (params := _chosen(other))
+            ]
+            params = search.ask(trial.number, running)
+        _publish(study, trial, params)
+        return params
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """Return one parameter for a trial: the centre in the first, something uniform later."""
+        self._raise_error_if_multi_objective(study)
+        if self._independent is not None:
+            return self._independent.sample_independent(study, trial, param_name, param_distribution)
+        rng = generator(self._seed, trial.number, _INDEPENDENT, zlib.crc32(param_name.encode()))
+        if parameter_of(param_distribution) is None:
+            low, high = param_distribution.low, param_distribution.high  # type: ignore[attr-defined]  # numbers, then
+            return min(max(low + (high - low) * (0.5 if trial.number == 0 else rng.random()), low), high)
+        alone = DistributionSpace({param_name: param_distribution})
+        unit = np.full((1, 1), 0.5) if trial.number == 0 else rng.random((1, 1))
+        return alone.show(_decoded(alone.space, unit))[param_name]
+
+    def before_trial(self, study: Study, trial: FrozenTrial) -> None:
+        if self._independent is not None:
+            self._independent.before_trial(study, trial)
+
+    def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
+        if self._constraints_func is not None:
+            _process_constraints_after_trial(self._constraints_func, study, trial, state)
+        if self._independent is not None:
+            self._independent.after_trial(study, trial, state, values)
+
+    def _search_of(self, study: Study, search_space: Mapping[str, BaseDistribution]) -> StudySearch:
+        """Return the search of a study over this space; the last one of each study is kept."""
+        key = (id(study._storage), study._study_id, tuple(sorted((name, repr(d)) for name, d in search_space.items())))
+        if key not in self._searches:
+            self._searches = {other: search for other, search in self._searches.items() if other[:2] != key[:2]}
+            direction = Direction.read(study.direction.name.lower())
+            self._searches[key] = StudySearch(DistributionSpace(search_space), self._method, direction, self._seed)
+        return self._searches[key]
+
+
+def _decoded(space: Space, unit: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, Any]:
+    return space.from_unit(space.round(unit[0])) if space.dimension else space.from_unit(np.empty(0))
+
+
+def _publish(study: Study, trial: FrozenTrial, params: Mapping[str, Any]) -> None:
+    """Let other processes see at once what was chosen: Optuna writes parameters down when they are asked for."""
+    try:
+        text = json.dumps(params)
+    except TypeError:
+        return  # choices may be anything; then others see them when they are asked for
+    for part in range(0, len(text), _LONGEST):
+        name = f"{_CHOSEN}:{part // _LONGEST}"
+        study._storage.set_trial_system_attr(trial._trial_id, name, text[part : part + _LONGEST])
+
+
+def _chosen(trial: FrozenTrial) -> dict[str, Any]:
+    """Return what is known of the parameters of a running trial."""
+    parts, part = [], 0
+    while (text := trial.system_attrs.get(f"{_CHOSEN}:{part}")) is not None:
+        parts.append(text)
+        part += 1
+    chosen: dict[str, Any] = json.loads("".join(parts)) if parts else {}
+    return {**chosen, **trial.params}

@@ -1,0 +1,169 @@
+"""A search that follows an Optuna study: it takes in what finished since the last suggestion, and nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from optuna.trial import FrozenTrial, TrialState
+
+from quadrat.arrays import Array
+from quadrat.errors import InvalidInput
+from quadrat.integrations.distributions import DistributionSpace
+from quadrat.methods.base import Failed, Happened, Method, Search, Told
+from quadrat.optimizer.direction import Direction
+from quadrat.optimizer.domain_of import domain_of
+from quadrat.optimizer.proposing import proposed_point
+
+__all__ = [
+    "REPLICATES",
+    "STANDARD_ERROR",
+    "StudySearch",
+    "constraints_of",
+    "finished",
+    "standard_error_of",
+    "values_of",
+]
+
+REPLICATES = "quadrat:values"
+"""The user attribute of a trial with everything that was measured in it, a list; its value is their mean."""
+
+STANDARD_ERROR = "quadrat:sem"
+"""The user attribute of a trial with the standard error of its value."""
+
+_FINISHED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
+
+
+class StudySearch:
+    """A search over a fixed set of distributions, told what finished in a study in the order of finishing.
+
+    Every process that looks at the same study tells its search the same trials in the same order, so that their
+    suggestions are the same, whoever makes them.
+
+    Parameters
+    ----------
+    distributions
+        What is searched.
+    method
+        What searches.
+    direction
+        Of the study.
+    seed
+        Names all randomness, together with the number of the trial.
+    """
+
+    def __init__(self, distributions: DistributionSpace, method: Method, direction: Direction, seed: int) -> None:
+        self.distributions, self.method, self.direction, self.seed = distributions, method, direction, seed
+        self._begin()
+
+    def _begin(self) -> None:
+        self.search: Search = self.method.start_in(domain_of(self.distributions.space), self.seed)
+        self._seen: set[int] = set()  # numbers of finished trials
+        self._last: tuple[datetime, int] | None = None  # when the last of them finished, and its number
+        self._failed: list[Array] = []
+        self._constraints: tuple[str, ...] | None = None
+
+    def follow(self, trials: Sequence[FrozenTrial]) -> None:
+        """Take in what has finished."""
+        new = finished([trial for trial in trials if trial.number not in self._seen])
+        if not new:
+            return
+        if self._last is not None and _finished_at(new[0]) < self._last:
+            # Another process told of a trial that finished earlier than one that was taken in: its place is before it.
+            self._begin()
+            new = finished(trials)
+        happened: list[Happened] = []
+        for trial in new:
+            self._seen.add(trial.number)
+            one = self._happened(trial)
+            if one is not None:
+                happened.append(one)
+        self._last = _finished_at(new[-1])
+        self.search.rebuild(happened)
+
+    def ask(self, number: int, running: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Return the parameters for a trial, as Optuna has them; `running` are those of trials that run."""
+        space = self.distributions.space
+        inside = [params for params in map(self.distributions.read, running) if params is not None]
+        pending = list(space.to_units(inside))
+        taken = np.array([*pending, *self._failed]).reshape(-1, space.dimension)
+        keys = {(point + 0.0).tobytes() for point in taken}
+        x, _ = proposed_point(self.search, space, self.seed, number, taken, lambda x: (x + 0.0).tobytes() in keys)
+        return self.distributions.show(space.from_unit(x))
+
+    def _happened(self, trial: FrozenTrial) -> Told | Failed | None:
+        """Return what a finished trial says; None where its parameters are not those that are searched."""
+        params = self.distributions.read(trial.params)
+        if params is None:
+            return None
+        x = self.distributions.space.to_unit(params)
+        values = values_of(trial)
+        if values is None:
+            self._failed.append(x)
+            return Failed(trial.number, x)
+        turned = np.array([self.direction.turn(value) for value in values])
+        sem = standard_error_of(trial)
+        return Told(trial.number, x, turned, None if sem is None else sem**2, self._constraint_values(trial))
+
+    def _constraint_values(self, trial: FrozenTrial) -> tuple[float, ...]:
+        named = constraints_of(trial)
+        if not named:
+            return ()
+        if "constraints" not in self.method.facts.handles:
+            raise InvalidInput(
+                f"constraints: expected a method that handles them, got {type(self.method).__name__}, which would"
+                " ignore them; use Auto, the default"
+            )
+        names = tuple(named)
+        self._constraints = self._constraints or names
+        if names != self._constraints:
+            raise InvalidInput(
+                f"trial {trial.number}: expected the constraints {list(self._constraints)}, as in the first trial that"
+                f" had some, got {list(names)}"
+            )
+        return tuple(named.values())
+
+
+def finished(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
+    """Return the trials that are over, in the order of finishing."""
+    return sorted((trial for trial in trials if trial.state in _FINISHED), key=_finished_at)
+
+
+def _finished_at(trial: FrozenTrial) -> tuple[datetime, int]:
+    return trial.datetime_complete or datetime.min, trial.number
+
+
+def values_of(trial: FrozenTrial) -> list[float] | None:
+    """Return what was measured in a trial that is over; None where nothing was.
+
+    A pruned trial counts with the last value that it reported.
+    """
+    if trial.state is TrialState.FAIL:
+        return None
+    replicates = trial.user_attrs.get(REPLICATES)
+    if trial.state is TrialState.COMPLETE and isinstance(replicates, list) and replicates:
+        values = [float(value) for value in replicates]
+    elif trial.values is not None and len(trial.values) == 1:
+        values = [float(trial.values[0])]
+    else:
+        step = trial.last_step
+        values = [] if step is None else [float(trial.intermediate_values[step])]
+    return values if values and np.isfinite(values).all() else None
+
+
+def standard_error_of(trial: FrozenTrial) -> float | None:
+    """Return the standard error that was told with a trial's value, or None."""
+    sem = trial.user_attrs.get(STANDARD_ERROR)
+    return float(sem) if isinstance(sem, int | float) and sem > 0 and np.isfinite(sem) else None
+
+
+def constraints_of(trial: FrozenTrial) -> dict[str, float]:
+    """Return the constraints of a complete trial by name, sorted; nothing where it has none."""
+    if trial.state is not TrialState.COMPLETE:
+        return {}
+    named = getattr(trial, "constraints", None)
+    if named is None:  # Optuna 4 has a list, which Optuna 5 reads with these names
+        named = {str(i): value for i, value in enumerate(trial.system_attrs.get("constraints") or ())}
+    return {name: float(named[name]) for name in sorted(named)}

@@ -1,0 +1,19 @@
+"""Optuna's own tests of samplers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from optuna.samplers import BaseSampler
+from optuna.testing.pytest_samplers import BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase
+
+from quadrat.integrations import QuadratSampler
+
+
+class TestQuadratSampler(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+    """The default method."""
+
+    @pytest.fixture
+    def sampler(self) -> Callable[[], BaseSampler]:
+        return lambda: QuadratSampler(seed=0)
