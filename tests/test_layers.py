@@ -16,7 +16,7 @@ PACKAGE = Path(quadrat.__file__).parent
 LAYERS = [
     {"errors"},
     {"arrays"},
-    {"growing", "nearest"},
+    {"blas_threads", "growing", "nearest"},
     {"randomness"},
     {"space"},
     {"kernels"},

@@ -16,6 +16,7 @@ from optuna.search_space import IntersectionSearchSpace
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
+from quadrat.blas_threads import on_one_blas_thread
 from quadrat.errors import InvalidInput
 from quadrat.integrations.distributions import DistributionSpace, parameter_of
 from quadrat.integrations.study_search import StudySearch
@@ -122,6 +123,7 @@ class QuadratSampler(BaseSampler):
             if not distribution.single() and parameter_of(distribution) is not None
         }
 
+    @on_one_blas_thread
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:

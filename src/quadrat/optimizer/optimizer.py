@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from quadrat.arrays import Array
+from quadrat.blas_threads import on_one_blas_thread
 from quadrat.confidence import CertificateCurve
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.methods.base import Method
@@ -39,7 +40,7 @@ class Optimizer:
 
     A suggestion is a pure function of the seed, the trial's number, what was told, in order, and what was pending when
     it was asked. So `state` and `from_state` rebuild a run, and its next suggestion is the same bit for bit (same
-    machine, same wheels, one BLAS thread). An optimizer is not safe to share between threads.
+    machine, same wheels). While it computes, BLAS has one thread. An optimizer is not safe to share between threads.
 
     Parameters
     ----------
@@ -119,6 +120,7 @@ class Optimizer:
 
     # --- ask and tell
 
+    @on_one_blas_thread
     def ask(self, params: Mapping[str, Any] | None = None) -> Trial:
         """Return the next trial; as many may be pending as you can evaluate at once.
 
@@ -135,6 +137,7 @@ class Optimizer:
             raise InvalidInput(f"params: expected ones that the space's constraint allows, got {chosen!r:.120}")
         return self._begin(chosen, "chosen by the user", "user")
 
+    @on_one_blas_thread
     def tell(
         self,
         trial: Trial | int,
@@ -171,6 +174,7 @@ class Optimizer:
         self._history.require_pending(number)
         self._run.finish(number, self._read(outcome, constraints, reason))
 
+    @on_one_blas_thread
     def add(
         self,
         params: Mapping[str, Any],
@@ -188,6 +192,7 @@ class Optimizer:
         self._run.finish(number, reading)
         return self.trial(number)
 
+    @on_one_blas_thread
     def add_trials(
         self,
         params: Iterable[Mapping[str, Any]] | Table | Study,
@@ -242,6 +247,7 @@ class Optimizer:
 
     # --- answers
 
+    @on_one_blas_thread
     def recommend(self) -> Recommendation:
         """Return the point to use according to everything told, with the best seen beside it.
 
@@ -281,6 +287,7 @@ class Optimizer:
             estimated_feasibility=guess.feasibility,
         )
 
+    @on_one_blas_thread
     def certificate(self) -> CertificateReport:
         """Return how far from the optimum the recommended point can still be, or why that is not known.
 
@@ -292,6 +299,7 @@ class Optimizer:
             self._report = len(self._run.events), report_of(*run, self._search, self._params_at)
         return self._report[1]
 
+    @on_one_blas_thread
     def certificate_curve(self, norm_bounds: Sequence[float] | Array) -> CertificateCurve:
         """Return what each norm bound would certify from the outcomes so far, all else as the method assumes.
 
@@ -307,6 +315,7 @@ class Optimizer:
         """
         return curve_of(self._space, self._method, self._history, self._direction, norm_bounds)
 
+    @on_one_blas_thread
     def explain(self) -> dict[str, object]:
         """Return what is known of the run, as plain data.
 
@@ -335,6 +344,7 @@ class Optimizer:
         }
 
     @classmethod
+    @on_one_blas_thread
     def from_state(cls, space: Space, state: Mapping[str, Any], *, method: str | Method | None = None) -> Optimizer:
         """Rebuild a run by asking and telling again what was asked and told.
 
