@@ -133,7 +133,7 @@ class QuadratSampler(BaseSampler):
             return {}
         with self._lock:
             search = self._search_of(study, search_space)
-            trials = study._get_trials(deepcopy=False, use_cache=True)
+            trials = study._get_trials(deepcopy=False, use_cache=False)  # others may have begun since
             search.follow(trials)
             running = [
                 params

@@ -62,14 +62,14 @@ def recommend(
     if len(study.directions) != 1:
         raise InvalidInput(f"study: expected one objective, got {len(study.directions)}")
     trials = finished(study.get_trials(deepcopy=False))
+    if not any(values_of(trial) for trial in trials):
+        raise NotAvailable(f"recommend: expected at least one complete trial, got {len(trials)} that finished without")
     shared = intersection_search_space(trials, include_pruned=True) if search_space is None else search_space
     known = {name: one for name, one in shared.items() if not one.single() and parameter_of(one) is not None}
-    if trials and not known:
+    if not known:
         raise InvalidInput("study: expected parameters that all finished trials share, got none; pass search_space=")
     distributions = DistributionSpace(known)
     used = [(trial, params) for trial in trials if (params := distributions.read(trial.params)) is not None]
-    if not any(values_of(trial) for trial, _ in used):
-        raise NotAvailable(f"recommend: expected at least one complete trial, got {len(trials)} finished ones without")
     optimizer = Optimizer(distributions.space, direction=study.direction.name.lower(), method=method, seed=seed)
     optimizer.add_trials(
         [params for _, params in used],
