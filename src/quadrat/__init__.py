@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     )
     from quadrat.errors import InvalidInput, NotAvailable, NumericalFailure, QuadratError
     from quadrat.gp import Fit, GaussianProcess, Observations, Priors, fit_map
-    from quadrat.integrations import QuadratSampler, recommend
+    from quadrat.integrations import QuadratSampler, journal_storage, recommend, suggest
     from quadrat.kernels import (
         GammaExponential,
         Kernel,
@@ -69,7 +69,7 @@ _HOME = {
     "confidence": "AdaptiveBand Assumptions Certificate LocalBand SimpleBand UserHolder certificate_curve certify",
     "errors": "InvalidInput NotAvailable NumericalFailure QuadratError",
     "gp": "Fit GaussianProcess Observations Priors fit_map",
-    "integrations": "QuadratSampler recommend",
+    "integrations": "QuadratSampler journal_storage recommend suggest",
     "kernels": "GammaExponential Kernel Matern OnAxes PiecewisePolynomial RationalQuadratic SquaredExponential",
     "methods": "Auto ExpectedImprovement GPUCB Heuristic IGPUCB LP0 LPGPUCB ProbabilityOfImprovement RandomSearch"
     " SobolSearch paper_preset",
@@ -129,10 +129,12 @@ __all__ = [
     "certificate_curve",
     "certify",
     "fit_map",
+    "journal_storage",
     "maximize",
     "minimize",
     "paper_preset",
     "recommend",
+    "suggest",
 ]
 
 # A library does not print: whoever wants the log adds a handler.

@@ -580,6 +580,22 @@ def test_an_interrupted_addition_reaches_all_bands_or_none(at: int, monkeypatch:
     np.testing.assert_allclose(answers(band), answers(grown()), atol=1e-9)
 
 
+def test_an_interrupted_addition_forgets_no_rejection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which only the band of one cell has seen so far."""
+    band = grown()
+    band._band(band._tree.locate(QUERY[0])).reject("said before")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AdaptiveBand, "add", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            band.add(QUERY[:1], [0.0])
+    assert band.rejection is not None
+    assert "said before" in band.rejection
+
+
 def test_it_is_a_band_to_those_who_certify() -> None:
     """Max f from above and the best point from below, from the bands of all cells; f is known."""
 

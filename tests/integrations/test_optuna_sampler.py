@@ -189,6 +189,55 @@ def test_an_independent_sampler_of_the_users_own() -> None:
     assert params_of(study) == params_of(alone)
 
 
+TREE = qd.Space(
+    kind=qd.Categorical(["linear", "tree"]),
+    depth=qd.Int(1, 9, when={"kind": "tree"}),
+    rate=qd.Float(1e-4, 1, log=True),
+    device=qd.Fixed("cpu"),
+)
+
+
+def grow(trial: Trial) -> float:
+    params = qd.suggest(trial, TREE)
+    assert params["device"] == "cpu"
+    return abs(float(np.log10(params["rate"])) + 2) + (abs(params["depth"] - 6) / 9 if params["kind"] == "tree" else 1.0)
+
+
+def test_a_space_of_ours_with_its_conditions() -> None:
+    study = optuna.create_study(sampler=QuadratSampler(seed=0, search_space=TREE))
+    study.optimize(grow, n_trials=20)
+    assert all(("depth" in trial.params) == (trial.params["kind"] == "tree") for trial in study.trials)
+    assert {trial.params["kind"] for trial in study.trials} == {"linear", "tree"}
+    assert study.best_value < 0.25
+    found = qd.recommend(study, search_space=TREE)
+    assert found.params["kind"] == "tree"
+    assert list(found.params) == ["kind", "depth", "rate", "device"]
+    again = optuna.create_study(sampler=QuadratSampler(seed=0, search_space=TREE))
+    for trial in study.trials[:12]:
+        again.add_trial(trial)
+    again.optimize(grow, n_trials=3)
+    assert params_of(again) == params_of(study)[:15]
+
+
+def test_a_space_suggests_what_an_optimizer_would() -> None:
+    """One trial after another: the study and the optimizer have the same history and the same numbers."""
+    study = optuna.create_study(sampler=QuadratSampler(seed=3, search_space=TREE))
+    study.optimize(grow, n_trials=12)
+    optimizer = qd.Optimizer(TREE, direction="minimize", seed=3)
+    for trial in study.trials:
+        asked = optimizer.ask()
+        assert asked.params == trial.params
+        assert trial.value is not None
+        optimizer.tell(asked, trial.value)
+
+
+def test_what_a_space_forbids_is_not_suggested() -> None:
+    space = qd.Space(x=qd.Float(0, 1), y=qd.Float(0, 1)).subject_to(lambda p: p["x"] + p["y"] <= 1)
+    study = optuna.create_study(sampler=QuadratSampler(seed=0, search_space=space))
+    study.optimize(lambda trial: -sum(qd.suggest(trial, space).values()), n_trials=12)
+    assert max(trial.params["x"] + trial.params["y"] for trial in study.trials) <= 1
+
+
 # --- what it is told
 
 
@@ -290,7 +339,7 @@ def test_the_history_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_bad_settings_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="expected distributions of Optuna's"):
+    with pytest.raises(InvalidInput, match="expected a Space, or distributions of Optuna"):
         QuadratSampler(search_space={"x": (0, 1)})  # type: ignore[dict-item]
     with pytest.raises(InvalidInput):
         QuadratSampler(seed=-1)

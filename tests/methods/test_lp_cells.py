@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quadrat.confidence import Assumptions, cell_average
+from quadrat.confidence import Assumptions, LocalBand, cell_average
 from quadrat.kernels import Matern
 from quadrat.methods.lp_cells import BOUNDS, CellBounds, Condition
 from quadrat.problems import RKHSFunction, draw_rkhs_function
@@ -17,11 +17,13 @@ KERNEL = Matern(2.5, 0.3)
 GIVEN = Assumptions(KERNEL, 1.0, 0.1)
 
 
-def grown(seed: int, dimension: int, steps: int, degree: int = 0) -> tuple[CellBounds, RKHSFunction]:
+def grown(
+    seed: int, dimension: int, steps: int, degree: int = 0, capacity: int | None = None
+) -> tuple[CellBounds, RKHSFunction]:
     """Random observations and splits, in random order."""
     rng = generator(seed, 8)
     f = draw_rkhs_function(KERNEL, dimension, norm=1.0, rng=rng)
-    cells = CellBounds(GIVEN, dimension, delta=0.05, degree=degree)
+    cells = CellBounds(GIVEN, dimension, delta=0.05, degree=degree, capacity=capacity)
     for _ in range(steps):
         x = rng.random(dimension)
         cells.add(x, np.array([float(f(x)) + 0.1 * rng.normal() for _ in range(rng.integers(1, 3))]))
@@ -135,3 +137,39 @@ def test_the_cap_is_noticed() -> None:
     assert not cells.is_full
     cells.expand(0, Condition("test"))
     assert cells.is_full
+
+
+# --- bands of cells
+
+
+@pytest.mark.parametrize(("seed", "dimension", "degree"), [(0, 1, 0), (1, 2, 1), (2, 2, 0), (3, 3, 0)])
+def test_lazy_search_with_bands_of_cells_is_the_full_one(seed: int, dimension: int, degree: int) -> None:
+    """Without and with pending points; from identical stored bounds."""
+    lazy, _ = grown(seed, dimension, 25, degree, capacity=4)
+    full, _ = grown(seed, dimension, 25, degree, capacity=4)
+    assert isinstance(lazy.band, LocalBand)
+    assert lazy.band.cells > 4
+    leaves = full.tree.leaves()
+    full.refresh(leaves)
+    assert lazy.highest() == int(leaves[np.argmax(full.upper[leaves])])
+    pending = generator(seed, 9).random((3, dimension))
+    stored = lazy.upper.copy()
+    chosen = lazy.highest_among_pending(pending)
+    np.testing.assert_array_equal(lazy.upper, stored)
+    with lazy.band.pending(pending):
+        index = np.minimum(stored[leaves], lazy._posterior_bounds(leaves))
+    assert chosen == int(leaves[np.argmax(index)])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_stored_bound_from_bands_of_cells_is_above_the_function(seed: int) -> None:
+    """Minima over time are of bounds of different bands, before and after cells of the band were divided."""
+    cells, f = grown(seed, 2, 40, capacity=6)
+    assert isinstance(cells.band, LocalBand)
+    assert cells.band.cells > 4
+    before = cells.upper.copy()
+    cells.refresh(cells.tree.leaves())
+    assert (cells.upper <= before).all()
+    for node in cells.tree.leaves().tolist():
+        inside = cells.tree.cell(node).sample(generator(seed, node, 1), 20)
+        assert np.max(f(inside)) <= cells.upper[node]

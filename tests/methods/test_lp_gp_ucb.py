@@ -9,7 +9,8 @@ import pytest
 
 from quadrat import problems
 from quadrat.arrays import Array
-from quadrat.confidence import Assumptions, Certificate, UserHolder
+from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, LocalBand, UserHolder
+from quadrat.confidence.local_band import CAPACITY
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import GammaExponential, Kernel, Matern, SquaredExponential
 from quadrat.methods.base import Search, Told
@@ -294,3 +295,149 @@ def test_other_kernels_run(kernel: Kernel) -> None:
     search = method(kernel=kernel).start(1, 0)
     drive(search, np.sum, 1, 10, 0)
     assert isinstance(search.certificate(), Certificate)
+
+
+# --- bands of cells
+
+
+def certified(dimension: int, *, budget: int, capacity: int | None, degree: int = 0, seed: int = 0) -> CertifiedSearch:
+    """A search whose bands are divided beyond a capacity."""
+    return CertifiedSearch(
+        Assumptions(KERNEL, 1.0, 0.1), dimension, seed,
+        budget=budget, degree=degree, delta=0.05, threshold=0.2, max_cells=10_000, capacity=capacity,
+    )  # fmt: skip
+
+
+def cells_of(search: CertifiedSearch) -> int:
+    """How many bands it has."""
+    return search.band.cells if isinstance(search.band, LocalBand) else 1
+
+
+def test_bands_are_divided_where_more_is_planned_than_twice_what_they_hold() -> None:
+    """Decided by the budget, before the data."""
+    assert isinstance(certified(2, budget=80, capacity=40).band, AdaptiveBand)
+    assert isinstance(certified(2, budget=9999, capacity=None).band, AdaptiveBand)
+    band = certified(2, budget=81, capacity=40).band
+    assert isinstance(band, LocalBand)
+    assert (band.capacity, band.delta) == (40, 0.025)
+    for budget, kind in ((2 * CAPACITY, AdaptiveBand), (2 * CAPACITY + 1, LocalBand)):
+        search = method(budget=budget, threshold=0.2).start(2, 0)
+        assert isinstance(search, CertifiedSearch)
+        assert isinstance(search.band, kind)
+
+
+@pytest.mark.parametrize(("dimension", "degree"), [(1, 1), (2, 0)])
+def test_up_to_twice_the_capacity_nothing_is_different(dimension: int, degree: int) -> None:
+    """Bit for bit, and also beyond the budget: a run that goes on keeps its one band."""
+    f = draw_rkhs_function(KERNEL, dimension, norm=1.0, rng=generator(5, 10))
+    one = certified(dimension, budget=30, capacity=None, degree=degree)
+    other = certified(dimension, budget=30, capacity=15, degree=degree)
+    points = [drive(search, f, dimension, 40, 0) for search in (one, other)]
+    np.testing.assert_array_equal(points[0], points[1])
+    first, second = one.certificate(), other.certificate()
+    assert isinstance(first, Certificate)
+    assert isinstance(second, Certificate)
+    assert (first.value, first.maximum, first.certified_interval) == (
+        second.value, second.maximum, second.certified_interval,
+    )  # fmt: skip
+    assert one.explain() == other.explain()
+    assert one.recommend().interval == other.recommend().interval
+
+
+@pytest.mark.parametrize(("dimension", "degree"), [(1, 0), (2, 0), (2, 1)])
+def test_certificates_from_bands_of_cells_hold(dimension: int, degree: int) -> None:
+    """Capacity 8, 60 evaluations: after every sixth the certificate is above the regret of its point, 3 functions."""
+    for seed in range(3):
+        f = draw_rkhs_function(KERNEL, dimension, norm=1.0, rng=generator(seed, 10))
+        best = f.maximum()[1]
+        search = certified(dimension, budget=60, capacity=8, degree=degree, seed=seed)
+        values = []
+        for i in range(60):
+            x = search.ask(i, np.empty((0, dimension))).x
+            assert x.shape == (dimension,)
+            assert ((x >= 0) & (x <= 1)).all()
+            search.tell(Told(i, x, np.array([float(f(x)) + 0.1 * generator(seed, i, 5).normal()])))
+            if i % 6 == 5:
+                certificate = search.certificate()
+                assert isinstance(certificate, Certificate)
+                assert certificate.rejection is None
+                assert best - float(f(certificate.point)) <= certificate.value
+                assert best <= certificate.maximum
+                low, high = certificate.certified_interval
+                assert low <= float(f(certificate.point)) <= high
+                guess = search.recommend()
+                assert guess.certified
+                assert guess.interval is not None
+                assert guess.interval[0] <= float(f(guess.x)) <= guess.interval[1]
+                values.append(certificate.value)
+        assert cells_of(search) > 3
+        assert values[-1] < 0.8 * values[0]
+
+
+def test_looking_changes_nothing_with_bands_of_cells() -> None:
+    """Neither while there is one, nor when it is divided, nor after."""
+    f = draw_rkhs_function(KERNEL, 2, norm=1.0, rng=generator(3, 10))
+    quiet, curious = (certified(2, budget=40, capacity=8) for _ in range(2))
+    for i in range(40):
+        x, z = quiet.ask(i, np.empty((0, 2))).x, curious.ask(i, np.empty((0, 2))).x
+        np.testing.assert_array_equal(x, z)
+        value = np.array([float(f(x)) + 0.1 * generator(0, i, 5).normal()])
+        for search in (quiet, curious):
+            search.tell(Told(i, x, value))
+        curious.certificate()
+        curious.recommend()
+        curious.explain()
+    assert cells_of(quiet) == cells_of(curious) > 3
+
+
+def test_pending_points_are_not_asked_again_with_bands_of_cells() -> None:
+    """And what is certified does not know of them."""
+    f = draw_rkhs_function(KERNEL, 2, norm=1.0, rng=generator(6, 10))
+    one, two = (certified(2, budget=40, capacity=8) for _ in range(2))
+    for search in (one, two):
+        drive(search, f, 2, 30, 0)
+    assert cells_of(one) > 3
+    pending = np.empty((0, 2))
+    for i in range(30, 38):
+        x = one.ask(i, pending).x
+        assert ((x >= 0) & (x <= 1)).all()
+        assert not (pending == x).all(1).any()
+        pending = np.vstack([pending, x])
+    assert len(np.unique(pending, axis=0)) == 8
+    first, second = one.certificate(), two.certificate()
+    assert isinstance(first, Certificate)
+    assert isinstance(second, Certificate)
+    assert first.value == pytest.approx(second.value, rel=0.05), "asking may split, which only sharpens"
+    np.testing.assert_array_equal(one.band.interval(pending).upper, two.band.interval(pending).upper)
+
+
+def test_a_norm_bound_too_small_is_rejected_by_a_band_of_a_cell() -> None:
+    """The recommendation is then the best seen, without an interval, and nothing is certified."""
+    f = draw_rkhs_function(KERNEL, 2, norm=8.0, rng=generator(1, 10))
+    search = CertifiedSearch(
+        Assumptions(KERNEL, 0.5, 0.05), 2, 0,
+        budget=60, degree=0, delta=0.05, threshold=0.2, max_cells=10_000, capacity=8,
+    )  # fmt: skip
+    points = generator(1, 6).random((60, 2))
+    for i, x in enumerate(points):
+        search.tell(Told(i, x, np.array([float(f(x)) + 0.05 * generator(1, i, 5).normal()])))
+    certificate = search.certificate()
+    assert isinstance(certificate, Certificate)
+    assert certificate.rejection is not None
+    assert np.isnan(certificate.value)
+    assert cells_of(search) > 3
+    guess = search.recommend()
+    assert not guess.certified
+    assert guess.interval is None
+    assert float(f(guess.x)) >= max(float(f(x)) for x in points) - 0.5
+
+
+def test_replicates_are_told_to_bands_of_cells_one_by_one() -> None:
+    search = certified(2, budget=40, capacity=8)
+    for i in range(20):
+        x = search.ask(i, np.empty((0, 2))).x
+        search.tell(Told(i, x, 0.1 * generator(i, 3).normal(size=1 + i % 3)))
+    assert len(search.cells.values) == sum(1 + i % 3 for i in range(20))
+    assert isinstance(search.certificate(), Certificate)
+    assert cells_of(search) > 1
+    assert len(search.band.x) <= 20

@@ -3,8 +3,8 @@
 Each bound may fail in at most delta of the runs. A test passes when the number of failing runs is not above the
 threshold that a bound failing with probability exactly delta would exceed once in a thousand times (one-sided
 binomial). Seeds are fixed. Settings are the sharp ones: sigma = 1 against B = 1, where nothing else gives slack, and
-sigma = .1. To show that the tests can fail, mutations of each bound (no log 1/delta, half of b) go through the same
-runs and must be caught by the same threshold.
+sigma = .1. To show that the tests can fail, mutations of each bound (no log 1/delta, half of b, the whole of delta for
+every cell) go through the same runs and must be caught by the same threshold.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ from quadrat.confidence import (
     Assumptions,
     Band,
     ChowdhuryGopalanBand,
+    LocalBand,
     LocalPolynomial,
     SimpleBand,
     average_half_width,
     cell_average,
 )
 from quadrat.confidence.bands import LADDER
+from quadrat.confidence.budget import cell_share
 from quadrat.kernels import Kernel, Matern, SquaredExponential
 from quadrat.partition import Cell
 from quadrat.problems import draw_rkhs_function
@@ -118,23 +120,8 @@ def test_adaptive_band_is_sharp_enough_to_notice_mutations(mutation: str, caught
     """The same walks through the adaptive formula; B = 4, so that its lambda is 1; the class is checked beside."""
     runs, B = 2000, 4.0
     f, walk = one_arm(runs, 400)
-    squares = (np.diff(walk, prepend=0.0, axis=1) + f[:, None]) ** 2
-    counts = np.arange(1, 401)
-    lam = 16 / B**2
-    total = counts * f[:, None] + walk
-
-    def quadratic(a: float) -> Array:  # y^T (K + a I)^-1 y with K the matrix of ones
-        return np.asarray((squares.cumsum(1) - total**2 / (counts + a)) / a)
-
     log_term = 0.0 if mutation == "no log 1/delta" else 2 * np.log(1 / (0.9 * DELTA))
-    factor = 0.5 if mutation == "half the width" else 1.0
-    R2 = log_term + np.log1p(counts / lam) + lam * quadratic(lam)
-    lower, upper = np.full(walk.shape, -B), np.full(walk.shape, B)
-    for a in lam * np.array(LADDER):
-        mean, variance, _ = ridge_one_arm(f, walk, a)
-        radicand = R2 + a * B**2 - a * quadratic(a)
-        half = factor * np.sqrt(variance / a * np.maximum(radicand, 0.0))
-        lower, upper = np.maximum(lower, mean - half), np.minimum(upper, mean + half)
+    lower, upper = adaptive_one_arm(f, walk, B, log_term, 0.5 if mutation == "half the width" else 1.0)
     failures = int(((f[:, None] > upper) | (f[:, None] < lower)).any(1).sum())
     assert (failures > most_failures(runs)) == caught, failures
     if mutation == "none":
@@ -142,6 +129,92 @@ def test_adaptive_band_is_sharp_enough_to_notice_mutations(mutation: str, caught
             band = AdaptiveBand(Assumptions(SquaredExponential(5.0), B, 1.0), DELTA)
             band.add(np.full((count, 1), 0.5), f[run] + np.diff(walk[run, :count], prepend=0.0))
             np.testing.assert_allclose(band.interval([[0.5]]).upper, upper[run, count - 1], rtol=1e-6)
+
+
+def adaptive_one_arm(f: Array, walk: Array, B: float, log_term: float, factor: float) -> tuple[Array, Array]:
+    """Lower and upper bounds at the one point after N observations, sigma = 1, in closed form; shapes (runs, n)."""
+    squares = (np.diff(walk, prepend=0.0, axis=1) + f[:, None]) ** 2
+    counts = np.arange(1, walk.shape[1] + 1)
+    lam = 16 / B**2
+    total = counts * f[:, None] + walk
+
+    def quadratic(a: float) -> Array:  # y^T (K + a I)^-1 y with K the matrix of ones
+        return np.asarray((squares.cumsum(1) - total**2 / (counts + a)) / a)
+
+    R2 = log_term + np.log1p(counts / lam) + lam * quadratic(lam)
+    lower, upper = np.full(walk.shape, -B), np.full(walk.shape, B)
+    for a in lam * np.array(LADDER):
+        mean, variance, _ = ridge_one_arm(f, walk, a)
+        radicand = R2 + a * B**2 - a * quadratic(a)
+        half = factor * np.sqrt(variance / a * np.maximum(radicand, 0.0))
+        lower, upper = np.maximum(lower, mean - half), np.minimum(upper, mean + half)
+    return lower, upper
+
+
+# --- bands of cells
+
+
+CAPACITY = 8  # so that cells are divided within the few observations of a run
+
+
+@pytest.mark.parametrize(("noise", "dimension"), [(1.0, 1), (0.1, 2)])
+@pytest.mark.parametrize(("mutation", "caught"), [("none", False), ("half the width and all of delta", True)])
+def test_local_band_covers_with_probability_one_minus_delta(
+    mutation: str, caught: bool, noise: float, dimension: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bands of all cells at once, while observations that depend on the noise divide them.
+
+    The mutation leaves the root as it is: only bands of cells that were divided off can fail.
+    """
+    runs, root = 30, DELTA * cell_share(0)
+
+    class Narrow(AdaptiveBand):
+        def _update(self) -> None:
+            super()._update()
+            if self.delta != root:
+                self._reach = self._reach / 2
+
+    def generous(depth: int) -> float:
+        return 1.0 if depth else cell_share(0)
+
+    if caught:
+        monkeypatch.setattr("quadrat.confidence.local_band.AdaptiveBand", Narrow)
+        monkeypatch.setattr("quadrat.confidence.local_band.cell_share", generous)
+    given = Assumptions(KERNEL, 1.0, noise)
+    made: list[LocalBand] = []
+
+    def make() -> LocalBand:
+        made.append(LocalBand(given, DELTA, dimension, capacity=CAPACITY))
+        return made[-1]
+
+    failures = sum(band_fails(make, KERNEL, dimension, noise, 30, seed) for seed in range(runs))
+    assert (failures > most_failures(runs)) == caught, failures
+    assert np.mean([band.cells > 1 for band in made]) >= 0.9
+    assert caught or np.mean([band.cells for band in made]) > 4
+
+
+@pytest.mark.parametrize(("mutation", "caught"), [("none", False), ("all of delta for every cell", True)])
+def test_shares_of_cells_are_sharp_enough_to_notice_that_they_are_missing(mutation: str, caught: bool) -> None:
+    """One walk in each of 16 cells, 1,000 runs of 100 steps a cell: all bands hold at once, or one of them fails.
+
+    The length-scale is so short that cells know nothing of each other; the class is checked beside.
+    """
+    runs, n, B, depth = 1000, 100, 4.0, 4
+    f, walk = one_arm(16 * runs, n)
+    share = 1.0 if mutation == "all of delta for every cell" else cell_share(depth)
+    lower, upper = adaptive_one_arm(f, walk, B, 2 * np.log(1 / (0.9 * DELTA * share)), 1.0)
+    failed = ((f[:, None] > upper) | (f[:, None] < lower)).any(1)
+    failures = int(failed.reshape(runs, 16).any(1).sum())
+    assert (failures > most_failures(runs)) == caught, failures
+    if mutation == "none":
+        centres = (np.arange(16)[:, None] + 0.5) / 16
+        band = LocalBand(Assumptions(SquaredExponential(0.005), B, 1.0), DELTA, 1, capacity=2)
+        values = f[:16, None] + np.diff(walk[:16], prepend=0.0, axis=1)
+        for steps in np.split(np.arange(n), 5):
+            band.add(np.tile(centres, (len(steps), 1)), values[:, steps].T.ravel())
+        assert band.cells == 16
+        np.testing.assert_allclose(band.interval(centres).upper, upper[:16, -1], rtol=1e-6)
+        np.testing.assert_allclose(band.interval(centres).lower, lower[:16, -1], rtol=1e-6)
 
 
 def test_chowdhury_gopalan_holds_as_published_and_fails_with_the_customary_regulariser() -> None:

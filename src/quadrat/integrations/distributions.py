@@ -1,17 +1,40 @@
-"""Optuna's distributions as a space, and parameters of one as parameters of the other."""
+"""Optuna's distributions as a space, and a space as Optuna's distributions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
+import numpy as np
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.trial import BaseTrial
 
 from quadrat.errors import InvalidInput
-from quadrat.space import Categorical, Float, Int, Space
+from quadrat.space import Categorical, Fixed, Float, Int, Space
 from quadrat.space.parameter import Parameter
 
-__all__ = ["DistributionSpace", "parameter_of"]
+__all__ = ["DistributionSpace", "OwnSpace", "Searched", "distribution_of", "parameter_of", "suggest"]
+
+
+class Searched(Protocol):
+    """What is searched, as Optuna has it and as we do.
+
+    Attributes
+    ----------
+    distributions
+        By name, as Optuna has them.
+    space
+        The same as a space.
+    """
+
+    distributions: dict[str, BaseDistribution]
+    space: Space
+
+    def read(self, params: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return parameters of a trial as those of the space; None where one is missing or outside."""
+
+    def show(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters of the space as those of a trial."""
 
 
 def parameter_of(distribution: BaseDistribution) -> Parameter | None:
@@ -32,6 +55,80 @@ def parameter_of(distribution: BaseDistribution) -> Parameter | None:
     except InvalidInput:  # such as bounds that no float64 between 0 and 1 tells apart
         return None
     return None
+
+
+def distribution_of(parameter: Parameter) -> BaseDistribution:
+    """Return the distribution that holds a parameter in a study."""
+    if isinstance(parameter, Float):
+        return FloatDistribution(parameter.low, _last(parameter), log=parameter.log, step=parameter.step)
+    if isinstance(parameter, Int):
+        return IntDistribution(parameter.low, parameter.high, log=parameter.log)
+    if isinstance(parameter, Categorical):
+        return CategoricalDistribution(parameter.choices)
+    assert isinstance(parameter, Fixed)
+    return CategoricalDistribution([parameter.value])
+
+
+def _last(parameter: Float) -> float:
+    """The largest value: with steps, Optuna warns of a bound that none of them reaches."""
+    return parameter.high if parameter.step is None else float(parameter.decode(np.ones(1))[0])
+
+
+def suggest(trial: BaseTrial, space: Space) -> dict[str, Any]:
+    """Return the parameters of a trial of Optuna's in a space, those that exist, in its order.
+
+    So a space, with its conditions, serves an objective of Optuna's:
+
+        def objective(trial):
+            return train(**qd.suggest(trial, space))
+
+    Examples
+    --------
+    >>> import optuna
+    >>> space = Space(kind=Categorical(["linear", "tree"]), depth=Int(1, 9, when={"kind": "tree"}))
+    >>> suggest(optuna.trial.FixedTrial({"kind": "tree", "depth": 3}), space)
+    {'kind': 'tree', 'depth': 3}
+    >>> suggest(optuna.trial.FixedTrial({"kind": "linear"}), space)
+    {'kind': 'linear'}
+    """
+
+    def chosen(name: str, parameter: Parameter) -> Any:
+        if isinstance(parameter, Float):
+            return trial.suggest_float(name, parameter.low, _last(parameter), step=parameter.step, log=parameter.log)
+        if isinstance(parameter, Int):
+            return trial.suggest_int(name, parameter.low, parameter.high, log=parameter.log)
+        distribution = distribution_of(parameter)
+        assert isinstance(distribution, CategoricalDistribution)
+        return trial.suggest_categorical(name, distribution.choices)
+
+    return space.choose_each(chosen)
+
+
+class OwnSpace:
+    """A `Space` of ours, in a study.
+
+    Parameters
+    ----------
+    space
+        Conditions and constraints included.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.distributions = {name: distribution_of(parameter) for name, parameter in space.items()}
+
+    def read(self, params: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the parameters that are of the space; None where one is missing or outside."""
+        known = {name: params[name] for name in self.space if name in params}
+        try:
+            self.space.to_unit(known)
+        except InvalidInput:
+            return None
+        return known
+
+    def show(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return them as they are."""
+        return dict(params)
 
 
 class DistributionSpace:

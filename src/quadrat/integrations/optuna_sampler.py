@@ -18,7 +18,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from quadrat.blas_threads import on_one_blas_thread
 from quadrat.errors import InvalidInput
-from quadrat.integrations.distributions import DistributionSpace, parameter_of
+from quadrat.integrations.distributions import DistributionSpace, OwnSpace, parameter_of
 from quadrat.integrations.study_search import StudySearch
 from quadrat.methods.base import Method
 from quadrat.optimizer.direction import Direction
@@ -50,7 +50,8 @@ class QuadratSampler(BaseSampler):
     Parameters
     ----------
     search_space
-        The distributions of all parameters, by name, where they are known beforehand.
+        The distributions of all parameters, by name, where they are known beforehand; or a `Space`, whose conditions
+        and constraints are then respected (`suggest` has its parameters suggested in an objective).
     method
         A method, or the name of one (`quadrat methods` lists them); None is the default.
     seed
@@ -74,19 +75,18 @@ class QuadratSampler(BaseSampler):
     def __init__(
         self,
         *,
-        search_space: Mapping[str, BaseDistribution] | None = None,
+        search_space: Mapping[str, BaseDistribution] | Space | None = None,
         method: str | Method | None = None,
         seed: int | None = None,
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
         independent_sampler: BaseSampler | None = None,
     ) -> None:
-        for name, distribution in (search_space or {}).items():
-            if not isinstance(distribution, BaseDistribution):
-                raise InvalidInput(
-                    f"search_space: expected distributions of Optuna's, such as FloatDistribution(0, 1), got"
-                    f" {distribution!r:.80} for {name!r}"
-                )
-        self._fixed = None if search_space is None else dict(search_space)
+        self._own: OwnSpace | None = None
+        self._fixed: dict[str, BaseDistribution] | None = None
+        if isinstance(search_space, Space):
+            self._own = OwnSpace(search_space)
+        elif search_space is not None:
+            self._fixed = _checked(search_space)
         self._method = resolve(method)
         self._seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
         generator(self._seed)  # refuses what is not a seed
@@ -115,6 +115,8 @@ class QuadratSampler(BaseSampler):
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:  # noqa: ARG002
         """Return the distributions that are searched together."""
+        if self._own is not None:
+            return self._own.distributions
         with self._lock:
             found = self._shared.calculate(study) if self._fixed is None else self._fixed
         return {
@@ -175,8 +177,19 @@ class QuadratSampler(BaseSampler):
         if key not in self._searches:
             self._searches = {other: search for other, search in self._searches.items() if other[:2] != key[:2]}
             direction = Direction.read(study.direction.name.lower())
-            self._searches[key] = StudySearch(DistributionSpace(search_space), self._method, direction, self._seed)
+            searched = DistributionSpace(search_space) if self._own is None else self._own
+            self._searches[key] = StudySearch(searched, self._method, direction, self._seed)
         return self._searches[key]
+
+
+def _checked(search_space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
+    for name, distribution in search_space.items():
+        if not isinstance(distribution, BaseDistribution):
+            raise InvalidInput(
+                f"search_space: expected a Space, or distributions of Optuna's, such as FloatDistribution(0, 1), got"
+                f" {distribution!r:.80} for {name!r}"
+            )
+    return dict(search_space)
 
 
 def _decoded(space: Space, unit: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +12,12 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial
 
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.integrations.distributions import DistributionSpace, parameter_of
+from quadrat.integrations.distributions import DistributionSpace, OwnSpace, Searched, parameter_of
 from quadrat.integrations.study_search import constraints_of, finished, standard_error_of, values_of
 from quadrat.methods.base import Method
 from quadrat.optimizer import FAILED, Optimizer, Recommendation
 from quadrat.optimizer.outcome import Outcome
+from quadrat.space import Space
 
 __all__ = ["recommend"]
 
@@ -24,7 +25,7 @@ __all__ = ["recommend"]
 def recommend(
     study: Study,
     *,
-    search_space: Mapping[str, BaseDistribution] | None = None,
+    search_space: Mapping[str, BaseDistribution] | Space | None = None,
     method: str | Method | None = None,
     seed: int = 0,
 ) -> Recommendation:
@@ -37,7 +38,7 @@ def recommend(
     study
         With one objective.
     search_space
-        The distributions of the parameters to recommend; by default those that all finished trials share.
+        The distributions of the parameters to recommend, or a `Space`; by default those that all finished trials share.
     method
         Whose model it is; None is the default method's.
     seed
@@ -64,13 +65,11 @@ def recommend(
     trials = finished(study.get_trials(deepcopy=False))
     if not any(values_of(trial) for trial in trials):
         raise NotAvailable(f"recommend: expected at least one complete trial, got {len(trials)} that finished without")
-    shared = intersection_search_space(trials, include_pruned=True) if search_space is None else search_space
-    known = {name: one for name, one in shared.items() if not one.single() and parameter_of(one) is not None}
-    if not known:
-        raise InvalidInput("study: expected parameters that all finished trials share, got none; pass search_space=")
-    distributions = DistributionSpace(known)
-    used = [(trial, params) for trial in trials if (params := distributions.read(trial.params)) is not None]
-    optimizer = Optimizer(distributions.space, direction=study.direction.name.lower(), method=method, seed=seed)
+    searched, alone = _searched(trials, search_space)
+    used = [(trial, params) for trial in trials if (params := searched.read(trial.params)) is not None]
+    if not any(values_of(trial) for trial, _ in used):
+        raise NotAvailable("recommend: expected a complete trial in the search space, got none")
+    optimizer = Optimizer(searched.space, direction=study.direction.name.lower(), method=method, seed=seed)
     optimizer.add_trials(
         [params for _, params in used],
         [_outcome(trial) for trial, _ in used],
@@ -79,13 +78,25 @@ def recommend(
     found = optimizer.recommend()
     best = found.best_seen
     trial = used[best.number][0]
-    alone = {name: _only_value(one) for name, one in shared.items() if one.single()}
     return replace(
         found,
-        params={**distributions.show(found.params), **alone},
+        params={**searched.show(found.params), **alone},
         best_seen=replace(best, number=trial.number, params=dict(trial.params)),
         why=found.why.replace(f"rial {best.number}", f"rial {trial.number}", 1),  # it names the best seen, if any
     )
+
+
+def _searched(
+    trials: Sequence[FrozenTrial], given: Mapping[str, BaseDistribution] | Space | None
+) -> tuple[Searched, dict[str, Any]]:
+    """Return what was searched, and the parameters that have one value."""
+    if isinstance(given, Space):
+        return OwnSpace(given), {}
+    shared = intersection_search_space(list(trials), include_pruned=True) if given is None else given
+    known = {name: one for name, one in shared.items() if not one.single() and parameter_of(one) is not None}
+    if not known:
+        raise InvalidInput("study: expected parameters that all finished trials share, got none; pass search_space=")
+    return DistributionSpace(known), {name: _only_value(one) for name, one in shared.items() if one.single()}
 
 
 def _outcome(trial: FrozenTrial) -> Outcome:

@@ -11,7 +11,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
-from quadrat.integrations.distributions import DistributionSpace
+from quadrat.integrations.distributions import Searched
 from quadrat.methods.base import Failed, Happened, Method, Search, Told
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.domain_of import domain_of
@@ -37,14 +37,14 @@ _FINISHED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
 
 
 class StudySearch:
-    """A search over a fixed set of distributions, told what finished in a study in the order of finishing.
+    """A search over a fixed space, told what finished in a study in the order of finishing.
 
     Every process that looks at the same study tells its search the same trials in the same order, so that their
     suggestions are the same, whoever makes them.
 
     Parameters
     ----------
-    distributions
+    searched
         What is searched.
     method
         What searches.
@@ -54,12 +54,12 @@ class StudySearch:
         Names all randomness, together with the number of the trial.
     """
 
-    def __init__(self, distributions: DistributionSpace, method: Method, direction: Direction, seed: int) -> None:
-        self.distributions, self.method, self.direction, self.seed = distributions, method, direction, seed
+    def __init__(self, searched: Searched, method: Method, direction: Direction, seed: int) -> None:
+        self.searched, self.method, self.direction, self.seed = searched, method, direction, seed
         self._begin()
 
     def _begin(self) -> None:
-        self.search: Search = self.method.start_in(domain_of(self.distributions.space), self.seed)
+        self.search: Search = self.method.start_in(domain_of(self.searched.space), self.seed)
         self._seen: set[int] = set()  # numbers of finished trials
         self._last: tuple[datetime, int] | None = None  # when the last of them finished, and its number
         self._failed: list[Array] = []
@@ -85,20 +85,20 @@ class StudySearch:
 
     def ask(self, number: int, running: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Return the parameters for a trial, as Optuna has them; `running` are those of trials that run."""
-        space = self.distributions.space
-        inside = [params for params in map(self.distributions.read, running) if params is not None]
+        space = self.searched.space
+        inside = [params for params in map(self.searched.read, running) if params is not None]
         pending = list(space.to_units(inside))
         taken = np.array([*pending, *self._failed]).reshape(-1, space.dimension)
         keys = {(point + 0.0).tobytes() for point in taken}
         x, _ = proposed_point(self.search, space, self.seed, number, taken, lambda x: (x + 0.0).tobytes() in keys)
-        return self.distributions.show(space.from_unit(x))
+        return self.searched.show(space.from_unit(x))
 
     def _happened(self, trial: FrozenTrial) -> Told | Failed | None:
         """Return what a finished trial says; None where its parameters are not those that are searched."""
-        params = self.distributions.read(trial.params)
+        params = self.searched.read(trial.params)
         if params is None:
             return None
-        x = self.distributions.space.to_unit(params)
+        x = self.searched.space.to_unit(params)
         values = values_of(trial)
         if values is None:
             self._failed.append(x)

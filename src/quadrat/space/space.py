@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -239,6 +239,39 @@ class Space(Mapping[str, Parameter]):
                 if np.isnan(codes[name][0]):
                     raise self._invalid(name, params[name], "params")
         return tuple(name for name in self if exists[name][0])
+
+    def choose_each(self, choose: Callable[[str, Parameter], Any]) -> dict[str, Any]:
+        """Return parameters that are chosen one by one, parents first; those that do not exist then are not asked for.
+
+        Parameters
+        ----------
+        choose
+            From a name and its parameter to a value.
+
+        Raises
+        ------
+        InvalidInput
+            A value that its parameter cannot take.
+
+        Examples
+        --------
+        >>> from quadrat.space import Categorical, Int
+        >>> space = Space(depth=Int(1, 10, when={"booster": "tree"}), booster=Categorical(["tree", "linear"]))
+        >>> space.choose_each(lambda name, _: {"booster": "linear"}[name])
+        {'booster': 'linear'}
+        """
+        chosen: dict[str, Any] = {}
+        codes: dict[str, Array] = {}
+        exists: dict[str, Bools] = {}
+        for name in self._order:
+            exists[name] = self._existence(name, codes, exists, 1)
+            codes[name] = np.full(1, np.nan)
+            if exists[name][0]:
+                chosen[name] = choose(name, self[name])
+                codes[name] = self[name].read([chosen[name]])
+                if np.isnan(codes[name][0]):
+                    raise self._invalid(name, chosen[name], "params")
+        return {name: chosen[name] for name in self if name in chosen}
 
     def to_unit(self, params: Mapping[str, object]) -> Array:
         """Return the point of `params` in the unit cube, shape (D,).
