@@ -419,7 +419,7 @@ def test_a_contradiction_in_any_cell_is_said_and_stays_said(corner: tuple[float,
 
 @pytest.mark.parametrize("when", ["looked at in between", "not looked at", "all at once"])
 def test_what_a_band_rejected_before_it_was_divided_is_not_forgotten(when: str) -> None:
-    """Whether somebody looked in between or not; its own share of delta is in the reason."""
+    """Where somebody looked at it; otherwise those of its parts reject too. The share of delta is in the reason."""
     points = np.vstack([[[0.1, 0.1], [0.9, 0.9], [0.1, 0.11]], np.random.default_rng(9).random((40, 2))])
     values = np.zeros(43)
     values[2] = 3.0
@@ -430,7 +430,8 @@ def test_what_a_band_rejected_before_it_was_divided_is_not_forgotten(when: str) 
             assert (band.rejection is None) == (rows[-1] < 2)
     assert band.cells > 4
     assert band.rejection is not None
-    assert f"at level {DELTA * cell_share(0):.6g}:" in band.rejection
+    if when == "looked at in between":
+        assert f"at level {DELTA * cell_share(0):.6g}:" in band.rejection
 
 
 def test_a_reason_from_outside_is_recorded() -> None:
@@ -543,21 +544,17 @@ def test_bad_settings(changes: dict[str, object], message: str) -> None:
         LocalBand(GIVEN, **(settings | changes))  # type: ignore[arg-type]
 
 
-def test_a_kernel_of_another_dimension_is_refused_at_the_first_point() -> None:
-    band = LocalBand(GIVEN, DELTA, 3)
-    with pytest.raises(InvalidInput, match="expected 2 columns"):
-        band.add([[0.1, 0.2, 0.3]], [0.0])
-    assert len(band.x) == 0
+def test_a_kernel_of_another_dimension_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="3"):
+        LocalBand(GIVEN, DELTA, 3)
 
 
-@pytest.mark.parametrize("at", [0, 1, 2, 3, 5, 8, 12])
-def test_an_interrupted_addition_reaches_all_bands_or_none(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whichever band is interrupted: one that takes the points in, or one that is being made of an earlier one.
-
-    Cells that were halved by then may stay halved, without what was to be told.
-    """
-    band, calls = grown(20), 0
-    known = band.x.copy()
+@pytest.mark.parametrize("at", [0, 1, 2, 3, 5, 8])
+def test_a_band_that_is_interrupted_while_it_catches_up_goes_on_later(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    band, whole, calls = grown(20), grown(20), 0
+    answers(band), answers(whole)
+    for one in (band, whole):
+        one.add(X[20:], Y[20:])
     plain = AdaptiveBand.add
 
     def interrupted(self: AdaptiveBand, points: ArrayLike, values: ArrayLike) -> None:
@@ -570,30 +567,42 @@ def test_an_interrupted_addition_reaches_all_bands_or_none(at: int, monkeypatch:
     with monkeypatch.context() as patch:
         patch.setattr(AdaptiveBand, "add", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            band.add(X[20:], Y[20:] + 5.0)
+            answers(band)
     assert calls == at + 1
-    np.testing.assert_array_equal(band.x, known)
-    assert band.rejection is None, "what was not told rejects nothing"
-    agree_with_bands_by_hand(band, X[:20], Y[:20])
-    band.add(X[20:], Y[20:])
-    assert boxes(band) == boxes(grown())
-    np.testing.assert_allclose(answers(band), answers(grown()), atol=1e-9)
+    np.testing.assert_array_equal(answers(band), answers(whole))
+    agree_with_bands_by_hand(band, X, Y)
 
 
-def test_an_interrupted_addition_forgets_no_rejection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which only the band of one cell has seen so far."""
-    band = grown()
-    band._band(band._tree.locate(QUERY[0])).reject("said before")
+@pytest.mark.parametrize("looks", [(), (10, 25), tuple(range(40))], ids=["never", "twice", "always"])
+def test_looking_changes_nothing_to_the_last_bit(looks: tuple[int, ...]) -> None:
+    """Bands follow when they are asked for, and are then what they would be if they had been asked before."""
+    band = LocalBand(GIVEN, DELTA, 2, capacity=8)
+    for number, (x, y) in enumerate(zip(X, Y, strict=True)):
+        band.add(x[None], [y])
+        if number in looks:
+            answers(band)
+            assert band.rejection is None
+    np.testing.assert_array_equal(answers(band), answers(grown()))
 
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch:
-        patch.setattr(AdaptiveBand, "add", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            band.add(QUERY[:1], [0.0])
-    assert band.rejection is not None
-    assert "said before" in band.rejection
+def test_cells_that_nobody_asks_about_cost_no_band(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Points that gather at a corner of many cells belong to all of them."""
+    rng, made = np.random.default_rng(0), 0
+    plain = AdaptiveBand.add
+
+    def counted(self: AdaptiveBand, points: ArrayLike, values: ArrayLike) -> None:
+        nonlocal made
+        made += 1
+        plain(self, points, values)
+
+    monkeypatch.setattr(AdaptiveBand, "add", counted)
+    band = LocalBand(Assumptions(Matern(2.5, 0.5), 1.0, 0.1), DELTA, 4, capacity=8)
+    for point in 0.5 + 0.01 * rng.normal(size=(60, 4)):
+        band.add(point[None], [0.0])
+    assert band.cells > 100
+    assert made == 0
+    band.interval(np.full((1, 4), 0.2))
+    assert made <= 60
 
 
 def test_it_is_a_band_to_those_who_certify() -> None:

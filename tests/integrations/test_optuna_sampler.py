@@ -200,7 +200,9 @@ TREE = qd.Space(
 def grow(trial: Trial) -> float:
     params = qd.suggest(trial, TREE)
     assert params["device"] == "cpu"
-    return abs(float(np.log10(params["rate"])) + 2) + (abs(params["depth"] - 6) / 9 if params["kind"] == "tree" else 1.0)
+    return abs(float(np.log10(params["rate"])) + 2) + (
+        abs(params["depth"] - 6) / 9 if params["kind"] == "tree" else 1.0
+    )
 
 
 def test_a_space_of_ours_with_its_conditions() -> None:

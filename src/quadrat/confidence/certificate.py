@@ -18,6 +18,7 @@ import numpy as np
 from quadrat.arrays import Array, ArrayLike, as_points, as_vector
 from quadrat.confidence.assumptions import Assumptions, UserHolder
 from quadrat.confidence.bands import AdaptiveBand, Band
+from quadrat.confidence.local_band import LocalBand
 from quadrat.confidence.maximum import certified_maximum
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Kernel
@@ -57,7 +58,7 @@ def certify(band: Band, *, dimension: int, max_cells: int = 4096, tolerance: flo
     max_cells, tolerance
         Effort of the branch and bound for max f (see `certified_maximum`); they change width, not validity.
     """
-    if isinstance(band, AdaptiveBand) and band.is_hallucinating:
+    if isinstance(band, AdaptiveBand | LocalBand) and band.is_hallucinating:
         raise InvalidInput("band: expected no pending points, got some; certify outside the `pending` block")
     top = certified_maximum(band, dimension=dimension, max_cells=max_cells, tolerance=tolerance)
     seen = band.x.reshape(-1, dimension)
@@ -67,7 +68,7 @@ def certify(band: Band, *, dimension: int, max_cells: int = 4096, tolerance: flo
     best = int(np.argmax(lowers))
     at = band.interval(candidates[best : best + 1])
     value = remaining_regret(top.value, float(at.lower[0]), band.assumptions.ceiling)
-    if value < 0 and isinstance(band, AdaptiveBand):
+    if value < 0 and isinstance(band, AdaptiveBand | LocalBand):
         band.reject(f"the best value still possible lies {-value:.3g} below one that is reached")
     if band.rejection is not None:
         value = float("nan")

@@ -9,8 +9,9 @@ depend on the data: a cell's band is replaced by those of its two halves when it
 What that costs and what it buys. A cell that J halvings made spends log(1/delta) + J log 2 + 2 log(J + 1) + .5 where a
 band of all observations spends log(1/delta); and it does not know what was observed further away. But that was of
 little use to it, and its width no longer contains what all the other observations have gained: log det(I + K/lambda)
-is taken over its own alone. In long runs this is narrower by a tenth to a fifth, and each point costs O(capacity^2)
-instead of O(n^2) (benchmarks/results/local_bands.md).
+is taken over its own alone. In runs of LP-GP-UCB, which comes back to the same points, this is narrower by a tenth;
+where no point repeats it is wider, near a maximum by a fifth (tests/paper/test_widths.py). Each point costs
+O(capacity^2) instead of O(n^2) (benchmarks/results/local_bands.md).
 """
 
 from __future__ import annotations
@@ -73,12 +74,15 @@ class LocalBand:
         self.capacity = as_count(capacity, name="capacity", at_least=2)
         self.surroundings = as_number(surroundings, name="surroundings", at_least=0.0)
         self._tree = PartitionTree(dimension, axis_rule=assumptions.axis_rule())
-        self._bands: dict[int, AdaptiveBand] = {}  # by leaf
+        assumptions.kernel.check_dimension(dimension)
         self._observed, self._values = Growing(np.float64, (dimension,)), Growing(np.float64)
         self._x = Growing(np.float64, (dimension,))
         self._known: set[bytes] = set()
+        self._members: dict[int, list[int]] = {0: []}  # leaf: the distinct points that belong to it
+        self._born: dict[int, int] = {0: 0}  # leaf: how many observations there were when it came to be
+        self._bands: dict[int, tuple[AdaptiveBand, int]] = {}  # leaf: its band, and how many observations that has seen
         self._rejection: str | None = None
-        self._hallucinated = 0
+        self._pending: list[_Pending] = []
 
     @property
     def cells(self) -> int:
@@ -86,14 +90,29 @@ class LocalBand:
         return self._tree.n_leaves
 
     def _band(self, leaf: int) -> AdaptiveBand:
-        """Return the band of a leaf; where there is none yet, it is made of what was observed."""
-        if leaf not in self._bands:
-            band = AdaptiveBand(self.assumptions, self.delta * cell_share(self._tree.depth(leaf)))
-            rows = self._belong(leaf, self._observed.view)
-            if len(rows):
-                band.add(self._observed.view[rows], self._values.view[rows])
-            self._bands[leaf] = band
-        return self._bands[leaf]
+        """Return the band of a leaf with all that was observed near it.
+
+        Bands follow when they are asked for: most observations are near cells that nobody asks about. What was there
+        when the cell came to be is taken in at once, what came later one by one, so that a band is the same to the last
+        bit whenever it is asked for.
+        """
+        if leaf in self._bands:
+            band, seen = self._bands[leaf]
+        else:
+            band, seen = AdaptiveBand(self.assumptions, self.delta * cell_share(self._tree.depth(leaf))), 0
+        count = len(self._observed)
+        if seen < count:
+            first = self._born[leaf]
+            if seen < first:
+                rows = self._belong(leaf, self._observed.view[:first])
+                if len(rows):
+                    band.add(self._observed.view[rows], self._values.view[rows])
+                self._bands[leaf], seen = (band, first), first
+            for row in (seen + self._belong(leaf, self._observed.view[seen:])).tolist():
+                band.add(self._observed.view[row : row + 1], self._values.view[row : row + 1])
+                self._bands[leaf] = band, row + 1
+        self._bands[leaf] = band, count
+        return band
 
     def _points(self, X: ArrayLike) -> Array:
         return as_unit_points(X, dimension=self._tree.dimension, name="X")
@@ -101,45 +120,43 @@ class LocalBand:
     # --- data
 
     def add(self, X: ArrayLike, y: ArrayLike) -> None:
-        """Observe y, shape (k,), at points X of the cube, shape (k, D): in all bands that see them, or in none."""
+        """Observe y, shape (k,), at points X of the cube, shape (k, D)."""
         if self.is_hallucinating:
             raise InvalidInput("add: expected no pending points, got some; leave the `pending` block first")
         points = self._points(X)
         values = as_vector(y, length=len(points), name="y")
-        near = self._near(points).tolist()
-        for leaf in near:
-            self._note(self._band(leaf))
-        known, rejection = len(self._observed), self._rejection
-        try:
-            for leaf in near:
-                rows = self._belong(leaf, points)
-                self._bands[leaf].add(points[rows], values[rows])
-            self._observed.extend(points)
-            self._values.extend(values)
-            self._divide(near)
-        except BaseException:  # whatever it was, Ctrl-C included: bands that may know of it are made anew when needed
-            self._observed.size = self._values.size = known
-            self._rejection = rejection
-            for leaf in (*near, *self._near(points).tolist()):
-                self._bands.pop(leaf, None)
-            raise
+        self._observed.extend(points)
+        self._values.extend(values)
         for point in points + 0.0:
-            if point.tobytes() not in self._known:
-                self._known.add(point.tobytes())
+            key = point.tobytes()
+            if key not in self._known:
+                self._known.add(key)
                 self._x.append(point)
+                near = self._near(point[None, :]).tolist()
+                for leaf in near:
+                    self._members[leaf].append(len(self._x) - 1)
+                self._divide(near)
 
     def _divide(self, leaves: list[int]) -> None:
         """Replace those of the leaves that are full by their halves, and so on."""
         full = [leaf for leaf in leaves if self._is_full(leaf)]
         while full:
             leaf = full.pop()
-            self._note(self._bands.pop(leaf))
-            full += [child for child in self._tree.split(leaf) if self._is_full(child)]
+            if leaf in self._bands:
+                self._note(self._band(leaf))
+                del self._bands[leaf]
+            members = np.array(self._members.pop(leaf))
+            for child in self._tree.split(leaf):
+                self._members[child] = members[self._belong(child, self._x.view[members])].tolist()
+                self._born[child] = len(self._observed)
+                if self._is_full(child):
+                    full.append(child)
 
     def _is_full(self, leaf: int) -> bool:
+        if len(self._members[leaf]) <= self.capacity:
+            return False
         shortest = (self._tree.upper[leaf] - self._tree.lower[leaf]).min()
-        divisible = shortest >= _NARROWEST and self._tree.depth(leaf) < _DEEPEST
-        return divisible and len(self._band(leaf).x) > self.capacity
+        return bool(shortest >= _NARROWEST and self._tree.depth(leaf) < _DEEPEST)
 
     def _near(self, points: Array) -> Ints:
         """Return the leaves that any of the points (k, D) belongs to."""
@@ -177,9 +194,9 @@ class LocalBand:
 
     @property
     def rejection(self) -> str | None:
-        """Why the data reject the assumptions, or None."""
-        for band in self._bands.values():
-            self._note(band)
+        """Why the data reject the assumptions, or None: all bands are asked."""
+        for leaf in self._tree.leaves().tolist():
+            self._note(self._band(leaf))
         return self._rejection
 
     # --- pending points
@@ -187,20 +204,17 @@ class LocalBand:
     @contextmanager
     def pending(self, X: ArrayLike) -> Iterator[None]:
         """Within the block deviations count these points as observed: good for choosing, not a bound on anything."""
-        points = self._points(X)
         with ExitStack() as stack:
-            for leaf in self._near(points).tolist():
-                stack.enter_context(self._band(leaf).pending(points[self._belong(leaf, points)]))
-            self._hallucinated += 1
+            self._pending.append(_Pending(self._points(X), stack))
             try:
                 yield
             finally:
-                self._hallucinated -= 1
+                del self._pending[-1]
 
     @property
     def is_hallucinating(self) -> bool:
         """Whether pending points count as observed just now."""
-        return self._hallucinated > 0
+        return bool(self._pending)
 
     # --- bounds
 
@@ -209,7 +223,10 @@ class LocalBand:
         homes = self._tree.locate_many(points)
         for leaf in np.unique(homes).tolist():
             rows = np.flatnonzero(homes == leaf)
-            yield self._band(leaf), rows, points[rows]
+            band = self._band(leaf)
+            for block in self._pending:
+                block.enter(leaf, band, self._belong(leaf, block.points))
+            yield band, rows, points[rows]
 
     def prefer(self, X: ArrayLike) -> None:
         """As of `AdaptiveBand`, for the cells that hold the rows of X."""
@@ -244,3 +261,19 @@ class LocalBand:
             at = band.interval(some)
             lower[rows], upper[rows] = at.lower, at.upper
         return Interval(lower, upper)
+
+
+class _Pending:
+    """A block in which points (k, D) are pending: a band enters it when it is first asked."""
+
+    def __init__(self, points: Array, stack: ExitStack) -> None:
+        self.points = points
+        self._stack = stack
+        self._entered: set[int] = set()
+
+    def enter(self, leaf: int, band: AdaptiveBand, rows: Ints) -> None:
+        """Let a leaf's band count those of the points that belong to it."""
+        if leaf not in self._entered:
+            self._entered.add(leaf)
+            if len(rows):
+                self._stack.enter_context(band.pending(self.points[rows]))
