@@ -8,7 +8,7 @@ one band   the same search with one band of all observations
 Functions of norm 1 of a Matérn 5/2 kernel, noise .1: length-scale .3 in 2 dimensions, .6 in 4. The assumptions are
 true. Both searches have the same functions, the same noise in the same trials, seeds 0, 2 and 4, and 10,000 planned
 evaluations. After 300, 1,000, 3,000 and 10,000 a certificate and a recommendation are asked for, which changes nothing.
-A run ends when asking and telling have taken 240 CPU seconds; tables have "-" where a run did not get so far.
+A run ends when asking and telling have taken 120 CPU seconds; tables have "-" where a run did not get so far.
 
 Runs are kept in benchmarks/results/local_bands.jsonl and not run again. --write updates
 benchmarks/results/local_bands.md.
@@ -43,7 +43,7 @@ from quadrat.randomness import generator
 N, NUMBERS = 10_000, (300, 1000, 3000)  # evaluations; after which a run is looked at, besides the end
 SEEDS = (0, 2, 4)
 SMOKE_N, SMOKE_NUMBERS, SMOKE_CAPACITY = 40, (20,), 8
-LIMIT = 240.0  # CPU seconds of a run
+LIMIT = 120.0  # CPU seconds of a run
 LAST = 100  # trials whose time is averaged
 NORM, NOISE = 1.0, 0.1
 LOCAL, ONE = "local", "one band"
