@@ -82,9 +82,9 @@ after 100,000 trials. Nothing of this changes a run of {begin} trials or fewer.
 
 **Recommendation.** Recommended is the evaluated point with the highest averaged mean, among those that are believed to
 meet the constraints; beyond {largest} observations, when the highest of so many means is a lucky one, that with the
-highest mean less one deviation. Its 90 % interval is the model's, {wider:g} times as wide. What could still be gained is estimated
-by drawing f jointly at many points, and stated as a mean; and as an upper value, {wider_gain:g} times the {upper:g} %
-quantile, averaged over all smoothnesses, so that it does not rest on the one that was chosen.
+highest mean less one deviation. Its 90 % interval is the model's, {wider:g} times as wide. What could still be gained
+is estimated by drawing f jointly at many points, and stated as a mean; and as an upper value, {wider_gain:g} times the
+{upper:g} % quantile, averaged over all smoothnesses, so that it does not rest on the one that was chosen.
 
 ## What each part buys
 

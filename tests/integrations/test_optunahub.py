@@ -41,9 +41,9 @@ def test_it_loads_the_sampler_of_the_package() -> None:
 
 def test_its_example_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """With a short study, and without the hub itself, which loads the folder from a web page."""
-    monkeypatch.setitem(sys.modules, "optunahub", SimpleNamespace(load_module=lambda name: loaded()))
+    monkeypatch.setitem(sys.modules, "optunahub", SimpleNamespace(load_module=lambda _: loaded()))
     plain = optuna.Study.optimize
-    monkeypatch.setattr(optuna.Study, "optimize", lambda self, f, n_trials: plain(self, f, n_trials=6))
+    monkeypatch.setattr(optuna.Study, "optimize", lambda self, f, n_trials: plain(self, f, min(n_trials, 6)))
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     runpy.run_path(str(FOLDER / "example.py"), run_name="__main__")
     printed = capsys.readouterr().out
