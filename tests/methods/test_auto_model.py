@@ -632,3 +632,62 @@ def test_what_does_not_fit_is_not_taken_over() -> None:
     np.testing.assert_array_equal(settings(plain), own)
     known.take_over(plain)
     assert settings(known).shape == (SETTINGS, 3)
+
+
+# --- averages
+
+
+def test_a_model_of_averages_knows_what_thousands_of_trials_say() -> None:
+    """Of a bowl with noise .3: far more exact than a model of the trials nearest to a place, in the units told."""
+    rng = np.random.default_rng(0)
+    points = rng.random((3000, 2))
+    values = 50.0 - ((points - 0.5) ** 2).sum(axis=1) + 0.3 * rng.normal(size=3000)
+    model = LearnedModel(Domain.cube(2), 0, 5)
+    model.take([Told(i, points[i], values[i : i + 1]) for i in range(3000)])
+    place = np.array([0.5, 0.5]), np.full(2, 0.1)
+    near = model.near(*place, 100)
+    assert near.noise == pytest.approx(0.3, rel=0.25)
+    averaged = model.averaged(*place, 100, 0.3)
+    query = np.array([[0.5, 0.5], [0.4, 0.6], [0.7, 0.5]])
+    truth = 50.0 - ((query - 0.5) ** 2).sum(axis=1)
+    errors = []
+    for one in (near, averaged):
+        mean, deviation = one.current()[1].predict(query).mixture()
+        errors.append(np.abs(one.units().told(mean) - truth).max())
+        assert (np.abs(one.units().told(mean) - truth) < 4 * one.units().above * deviation).all()
+    assert errors[1] < 0.04
+    assert errors[1] < errors[0]
+
+
+def test_averages_of_stated_variances_and_replicates() -> None:
+    """Each trial weighs what its variance says; where none was stated, the noise given over its replicates."""
+    x = np.array([[0.5, 0.5], [0.505, 0.5], [0.9, 0.9], [0.1, 0.1]])
+    model = LearnedModel(Domain.cube(2), 0, 5)
+    model.take(
+        [
+            Told(0, x[0], np.array([1.0]), 0.04),
+            Told(1, x[1], np.array([1.1, 1.3])),
+            Told(2, x[2], np.array([5.0])),
+            Told(3, x[3], np.array([-5.0])),
+        ]
+    )
+    averaged = model.averaged(x[0], np.ones(2), 3, 0.2)
+    order = np.argsort(averaged.y)
+    units = Units.of(np.array([1.0, 1.2, 5.0, -5.0]))
+    merged = (1.0 / 0.04 + 1.2 / 0.02) / (1 / 0.04 + 1 / 0.02)
+    np.testing.assert_allclose(units.told(averaged.y[order]), [-5.0, merged, 5.0], rtol=1e-9)
+    wanted = np.array([0.04, 1 / (1 / 0.04 + 1 / 0.02), 0.04]) / units.scale**2
+    np.testing.assert_allclose(averaged._variance[order], wanted, rtol=1e-9)
+    np.testing.assert_allclose(averaged.x[order[1]], (x[0] / 0.04 + x[1] / 0.02) / (1 / 0.04 + 1 / 0.02))
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_averages_of_values_of_any_size(size: float) -> None:
+    told = [trial(number) for number in range(30)]
+    plain, scaled = LearnedModel(Domain.cube(2), 0, 5), LearnedModel(Domain.cube(2), 0, 5)
+    plain.take(told)
+    scaled.take([replace(one, values=size * one.values) for one in told])
+    place = np.array([0.5, 0.5]), np.full(2, 0.1)
+    one, other = plain.averaged(*place, 20, 0.1), scaled.averaged(*place, 20, 0.1 * size)
+    np.testing.assert_allclose(other.y, one.y, rtol=1e-9)
+    np.testing.assert_allclose(other.units().told(np.ones(1)) / size, one.units().told(np.ones(1)), rtol=1e-9)

@@ -86,3 +86,12 @@ def test_values_that_do_not_differ_are_not_compressed(values: list[float]) -> No
 def test_undoing_what_no_value_can_be_gives_minus_infinity() -> None:
     compression = Compression.of((PLATEAU - PLATEAU.mean()) / PLATEAU.std())
     assert compression.undone(np.array([-1e6]))[0] == -np.inf
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_units_within_units_are_one_after_the_other(compressed: bool) -> None:
+    outer = Units.of(SKEWED)
+    inner = Units.of(outer.seen(SKEWED)[::2], compressed=compressed)
+    both = inner.within(outer)
+    np.testing.assert_allclose(both.seen(SKEWED), inner.seen(outer.seen(SKEWED)), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(both.told(both.seen(SKEWED)), SKEWED, rtol=1e-9, atol=1e-9)

@@ -219,24 +219,30 @@ class AutoSearch(Search):
         is none, the one with the best chance. Where there are too many observations for one model, of the best place
         that is known.
         """
-        return self._recommend(self.beliefs if self.model.is_of_all else self._best_place())
+        if self.model.is_of_all:
+            return self._recommend(self.beliefs, self.model.x)
+        return self._recommend(*self._best_place())
 
-    def _best_place(self) -> Beliefs:
-        """Return what is believed around the best of the places that the cells know."""
+    def _best_place(self) -> tuple[Beliefs, Array]:
+        """Return what is believed around the best of the places that the cells know, and evaluated points there."""
         places = self.cells.best_places(self.beliefs)
-        ranks = [self._rank(self._recommend(place, with_gain=False)) for place in places]
-        return places[ranks.index(max(ranks))]
+        around = [self.cells.around(self.beliefs, place) for place in places]
+        guesses = [self._recommend(beliefs, beliefs.model.x, with_gain=False) for beliefs in around]
+        ranks = [self._rank(guess) for guess in guesses]
+        best = ranks.index(max(ranks))
+        return self.cells.averaged_around(self.beliefs, places[best], around[best])
 
-    def _recommend(self, beliefs: Beliefs, *, with_gain: bool = True) -> Guess:
+    def _recommend(self, beliefs: Beliefs, points: Array, *, with_gain: bool = True) -> Guess:
+        """Return the best of some evaluated points (m, D)."""
         _, ensemble = beliefs.model.current()
-        features, chances = self.domain.features(beliefs.model.x), beliefs.constraints.current()
+        features, chances = self.domain.features(points), beliefs.constraints.current()
         mean, deviation = ensemble.predict(features).mixture()
         # Of few, the highest mean; of many the highest of means is a lucky one, and what is surely high is preferred.
         worth = mean if self.model.is_of_all else mean - deviation
-        best = int(chances.order(worth, features, beliefs.constraints.violated(beliefs.model.x))[0])
+        best = int(chances.order(worth, features, beliefs.constraints.violated(points))[0])
         margin = WIDER * CREDIBLE * deviation[best]
         value, low, high = beliefs.model.units().told(mean[best] + margin * np.array([0.0, -1.0, 1.0])).tolist()
-        x = beliefs.model.x[best].copy()
+        x = points[best].copy()
         # Where not even x is believed to meet the constraints, a gain in f means nothing.
         held = bool(chances.held(features[[best]])[0])
         gain, upper = self._gain(beliefs, x) if held and with_gain else (None, None)
@@ -272,7 +278,7 @@ class AutoSearch(Search):
     def explain(self) -> dict[str, object]:
         if not self.model.trials:
             return {"trials": 0}
-        beliefs = self.beliefs if self.model.is_of_all else self._best_place()
+        beliefs = self.beliefs if self.model.is_of_all else self._best_place()[0]
         objective, ensemble = beliefs.model.current()
         units = beliefs.model.units()
         return {

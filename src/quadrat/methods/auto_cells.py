@@ -36,7 +36,7 @@ from quadrat.methods.turns import Turns
 from quadrat.methods.units import Units
 from quadrat.methods.zoom_cell import generation_size
 from quadrat.methods.zooming import Zooming
-from quadrat.nearest import is_among
+from quadrat.nearest import is_among, nearest
 from quadrat.partition.median_tree import MedianTree
 from quadrat.randomness import generator
 
@@ -44,6 +44,8 @@ __all__ = ["AutoCells"]
 
 BEGIN = 100  # trials told before a cell zooms in: earlier there is no place to zoom into
 ROWS, ROWS_PER_AXIS = 100, 5  # trials of a model near a place, and more of them for every axis
+MORE = 2  # times as many averages, for what is recommended
+RECOMMENDED_OF = 2000  # trials nearest to the best place, of which one is recommended
 CAPACITY = 64  # trials of a cell
 CANDIDATES = 64  # of a cell that zooms, of which one is asked for
 _PLACES = 0.1  # of the cube's side: what counts as a step around the best observation, before there is a cell
@@ -161,15 +163,30 @@ class AutoCells:
         last = np.nextafter(upper, lower)
         return near, (lower, np.where((upper < 1.0) & (last > lower), last, upper))
 
-    def best_places(self, beliefs: Beliefs) -> list[Beliefs]:
-        """Return what is believed around the cells that zoom and around the highest trial that met the constraints."""
-        places = [] if self.zooming is None else self.zooming.places
-        zoomed = [beliefs.near(centre, sides, self._rows) for centre, sides in places]
-        return [*zoomed, self._around_the_highest(beliefs)]
+    def best_places(self, beliefs: Beliefs) -> list[tuple[Array, Array]]:
+        """Return the cells that zoom, and the surroundings of the highest trial that met the constraints.
 
-    def _around_the_highest(self, beliefs: Beliefs, settings: int | None = None) -> Beliefs:
+        Each is a centre and what counts as a step along each axis, both (D,).
+        """
+        return [*([] if self.zooming is None else self.zooming.places), self._highest(beliefs)]
+
+    def _highest(self, beliefs: Beliefs) -> tuple[Array, Array]:
         highest = beliefs.model.places[np.lexsort((-beliefs.model.means, self._violated.view))[0]]
-        return beliefs.near(highest, np.full(len(highest), _PLACES), self._rows, settings=settings)
+        return highest, np.full(len(highest), _PLACES)
+
+    def around(self, beliefs: Beliefs, place: tuple[Array, Array], settings: int | None = None) -> Beliefs:
+        """Return what the trials nearest to a place say."""
+        return beliefs.near(*place, self._rows, settings=settings)
+
+    def averaged_around(self, beliefs: Beliefs, place: tuple[Array, Array], known: Beliefs) -> tuple[Beliefs, Array]:
+        """Return what all trials say of a place, in averages, and the points (m, D) of those nearest to it.
+
+        `known` is what few say, and how noisy they are.
+        """
+        centre, sides = place[0], np.maximum(place[1], _PLACES)
+        wide = beliefs.averaged(centre, sides, MORE * self._rows, known.model.noise)
+        points = beliefs.model.places
+        return wide, points[nearest(points, centre, sides, RECOMMENDED_OF)]
 
     def explain(self, beliefs: Beliefs) -> dict[str, object]:
         """Return what is known of the cells, as plain data."""
@@ -189,7 +206,7 @@ class AutoCells:
 
         By what is learned here and now: a run is rebuilt without what was learned earlier.
         """
-        beliefs = self._around_the_highest(beliefs, settings=1)
+        beliefs = self.around(beliefs, self._highest(beliefs), settings=1)
         mean, _ = beliefs.model.current()[1].predict(beliefs.domain.features(beliefs.model.x)).mixture()
         chances = beliefs.constraints.current()
         best = int(chances.order(mean, beliefs.domain.features(beliefs.model.x))[0])

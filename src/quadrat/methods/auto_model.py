@@ -29,6 +29,7 @@ from quadrat.gp import Fit, LogNormal, LogPosterior, Observations, Priors, fit_m
 from quadrat.gp.ensemble import Ensemble
 from quadrat.growing import Growing
 from quadrat.kernels import Kernel, Matern, SquaredExponential, Tied
+from quadrat.methods.averaging import averages
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
 from quadrat.methods.units import Units
@@ -48,6 +49,7 @@ PRIORS = Priors(
     lengthscale=LogNormal(-0.7, 0.5), common_lengthscale=1.5, noise_variance=LogNormal(-5.0, 1.5)
 )  # in the units of standardised values and of the cube's side
 LARGEST = 256  # trials that a model of all of them is learned from; beyond, models are of those near a place
+_LEAST_NOISE = 1e-6  # of the standard deviation of all values: less is as good as none
 _DRAWS = 11  # names the stream
 
 
@@ -107,6 +109,7 @@ class LearnedModel:
         self._kinds: tuple[int, ...] = tuple(range(len(SMOOTHNESSES)))  # indices of those that are compared
         self._noise_is_learned = False
         self._learns = True
+        self._outer: Units | None = None  # in which the values here are told, where they are not as told to us
         self._learned: Learned | None = None
         self._unkept: Learned | None = None  # what would be learned, when somebody looks before it is due
         self._current: tuple[LogPosterior, Ensemble] | None = None
@@ -197,6 +200,40 @@ class LearnedModel:
         if self._noise_is_learned == other._noise_is_learned:
             self._learned, self._current = other._latest(), None
 
+    def averaged(self, centre: Array, sides: Array, count: int, noise: float) -> LearnedModel:
+        """Return a model of averages of trials around a place, which has learned nothing yet: see `averages`.
+
+        Parameters
+        ----------
+        centre, sides
+            The place, shape (D,), and what counts as one step along each axis, shape (D,).
+        count
+            How many averages.
+        noise
+            Standard deviation of one observation, where that was not told.
+        """
+        units = Units.of(self.means)  # so that squares neither overflow nor vanish
+        first = np.cumsum(self._count.view) - self._count.view  # rows; a stated variance is that of the only row
+        stated = units.variance(self._variance[first], self.means)
+        least = max(noise / units.scale, _LEAST_NOISE)
+        variances = np.where(np.isnan(stated), least**2 / self._count.view, np.maximum(stated, _LEAST_NOISE**2))
+        found = averages(self.places, units.seen(self.means), variances, centre, self.domain.smooth)
+        chosen = nearest(found.points, centre, sides, count)
+        other = type(self)(self.domain, self.seed, self.first, self.settings, compresses=False)
+        other._x = other._at = Growing.of(found.points[chosen])
+        other._y = other._mean = Growing.of(found.values[chosen])
+        other._noise = Growing.of(found.variances[chosen])
+        other._count = Growing.of(np.ones(len(chosen), dtype=np.intp))
+        other.trials, other._kinds = self.trials, (USUAL,)
+        other._outer = units
+        return other
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of a typical observation, as far as it is learned, in the units told."""
+        objective, ensemble = self.current()
+        return float(np.sqrt(objective.typical_noise(ensemble.settings[0]))) * self.units().above
+
     @property
     def places(self) -> Array:
         """The point of each trial, shape (n, D)."""
@@ -233,7 +270,8 @@ class LearnedModel:
 
     def units(self) -> Units:
         """Return how told values become those that the model sees."""
-        return self._units(self._latest().compressed)
+        units = self._units(self._latest().compressed)
+        return units if self._outer is None else units.within(self._outer)
 
     def _units(self, compressed: bool) -> Units:
         return Units.of(self.y, compressed=compressed)

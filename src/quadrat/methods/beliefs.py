@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -94,6 +94,11 @@ class Beliefs:
             self.constraints.near(centre, sides, count, box=box),
             self.feasibility.near(columns, steps, count, box=box),
         )
+
+    def averaged(self, centre: Array, sides: Array, count: int, noise: float) -> Beliefs:
+        """Return what is believed near a place, with f from averages of trials: see `LearnedModel.averaged`."""
+        near = self.near(centre, sides, count)
+        return replace(near, model=self.model.averaged(centre, sides, count, noise))
 
     @property
     def points(self) -> Array:

@@ -110,6 +110,10 @@ class Units:
         """What one unit of the model is in told units, among the upper half of the values."""
         return self.scale if self.compression is None else self.scale * self.compression.scale
 
+    def within(self, outer: Units) -> Units:
+        """Return these units for values that are told in others, which compress nothing, to the same effect."""
+        return Units(outer.shift + outer.scale * self.shift, outer.scale * self.scale, self.compression)
+
     def seen(self, values: Array) -> Array:
         """Return told values, of any shape, as the model sees them."""
         standardised = values / self.scale - self.shift / self.scale
