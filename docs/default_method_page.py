@@ -19,7 +19,7 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "src")]
 from regret import ablation, suite
 from regret.rows import Row, read_rows
 
-from quadrat.methods import acquisition, auto, auto_cells, auto_model, auto_score, turns
+from quadrat.methods import acquisition, auto, auto_cells, auto_model, auto_score, averaging, turns
 
 PAGE = ROOT / "docs" / "default_method.md"
 TEXT = """# The default method
@@ -81,8 +81,10 @@ is one of the {rows} + {rows_per_axis} D observations nearest to a place: asking
 after 100,000 trials. Nothing of this changes a run of {begin} trials or fewer.
 
 **Recommendation.** Recommended is the evaluated point with the highest averaged mean, among those that are believed to
-meet the constraints; beyond {largest} observations, when the highest of so many means is a lucky one, that with the
-highest mean less one deviation. Its 90 % interval is the model's, {wider:g} times as wide. What could still be gained
+meet the constraints. Beyond {largest} observations the model is one of averages: around the best place, trials are put
+into cells, from {widest:g} of the side of the space down to where their values differ by noise alone, and each cell is
+one observation. As the highest of so many means is a lucky one, the point with the highest mean less one deviation is
+taken. Its 90 % interval is the model's, {wider:g} times as wide. What could still be gained
 is estimated by drawing f jointly at many points, and stated as a mean; and as an upper value, {wider_gain:g} times the
 {upper:g} % quantile, averaged over all smoothnesses, so that it does not rest on the one that was chosen.
 
@@ -145,6 +147,7 @@ def page(rows: Sequence[Row]) -> str:
         of=turns.REST + 2,
         largest=auto_model.LARGEST,
         capacity=auto_cells.CAPACITY,
+        widest=averaging.WIDEST,
         rows=auto_cells.ROWS,
         rows_per_axis=auto_cells.ROWS_PER_AXIS,
         drawn=auto_model.SETTINGS - 1,
