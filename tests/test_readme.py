@@ -11,8 +11,13 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 
 
-def test_the_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
-    wanted = [["Result of maximize, 20 trials", "temperature"], ["Result of maximize, 25 trials", "memory: met"]]
+def test_the_examples_run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # a study is kept in the working directory
+    wanted = [
+        ["Result of maximize, 20 trials", "temperature"],
+        ["Result of maximize, 25 trials", "memory: met"],
+        ["'layers': 4", "'rate': 0.0"],
+    ]
     examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     for code, texts in zip(examples, wanted, strict=True):
         exec(compile(code, "README.md", "exec"), {})
