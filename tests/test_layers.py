@@ -28,6 +28,7 @@ LAYERS = [
     {"problems"},
     {"theory"},
     {"integrations"},
+    {"studies"},
     {"plots"},
     {"report"},
     {"cli"},

@@ -1,0 +1,73 @@
+"""Where studies are kept: a journal file, or whatever Optuna can open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from optuna.storages import BaseStorage, RDBStorage, get_storage
+
+from quadrat.errors import InvalidInput
+from quadrat.integrations.journal import journal_storage
+
+__all__ = ["DEFAULT_JOURNAL", "open_storage"]
+
+DEFAULT_JOURNAL = "quadrat.journal"
+"""The journal file, in the working directory, where no other storage is named."""
+
+_EXPECTED = (
+    "the path of a journal file, or a URL such as sqlite:///study.db, postgresql+psycopg://user:password@host/name or"
+    " redis://host"
+)
+
+
+def open_storage(where: str | None = None) -> BaseStorage:
+    """Return the storage at a path or URL; a journal file is created where there is none.
+
+    Parameters
+    ----------
+    where
+        A path, or a URL that Optuna knows; None is `DEFAULT_JOURNAL` in the working directory.
+
+    Raises
+    ------
+    InvalidInput
+        A storage that cannot be reached, a driver that is not installed, a file that is no journal or cannot be
+        written; the message says which.
+    """
+    if where is not None and "://" in where:
+        return _at_url(where)
+    path = Path(DEFAULT_JOURNAL if where is None else where)
+    if path.is_dir():
+        raise InvalidInput(f"storage: expected {_EXPECTED}, got the folder {path}")
+    try:
+        storage = journal_storage(path)
+        storage.get_all_studies()  # reads it all: what is no journal is found out now
+    except OSError as error:
+        raise InvalidInput(f"storage: expected a journal file that can be written, got {path}: {error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InvalidInput(
+            f"storage: expected a journal file, got {path}, which cannot be read as one ({type(error).__name__}:"
+            f" {error})"
+        ) from error
+    return storage
+
+
+def _at_url(url: str) -> BaseStorage:
+    try:
+        if url.startswith("redis"):
+            return get_storage(url)
+        return RDBStorage(url, engine_kwargs={"pool_pre_ping": True})  # a server may restart during a long study
+    except ImportError as error:
+        raise InvalidInput(f"storage: expected a driver for {_shown(url)} to be installed, got {error}") from error
+    except Exception as error:  # every database has its own errors for a server that is down
+        reason = (str(error).strip() or repr(error)).splitlines()[0]
+        raise InvalidInput(
+            f"storage: expected {_EXPECTED}, got {_shown(url)}, which cannot be opened: {reason}"
+        ) from error
+
+
+def _shown(url: str) -> str:
+    """The URL without its password."""
+    scheme, _, rest = url.partition("://")
+    user, at, host = rest.rpartition("@")
+    return f"{scheme}://{user.split(':')[0]}{at}{host}"

@@ -1,0 +1,52 @@
+"""Storages: what is opened, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import optuna
+import pytest
+from optuna.storages import JournalStorage, RDBStorage
+
+from quadrat.errors import InvalidInput
+from quadrat.studies import DEFAULT_JOURNAL, open_storage
+
+
+def test_a_journal_file_is_the_default_and_is_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(storage=open_storage(), study_name="s")
+    study.add_trial(optuna.trial.create_trial(value=1.0))
+    assert (tmp_path / DEFAULT_JOURNAL).exists()
+    assert len(optuna.load_study(study_name="s", storage=open_storage(DEFAULT_JOURNAL)).trials) == 1
+    assert isinstance(open_storage("other.log"), JournalStorage)
+
+
+def test_a_database(tmp_path: Path) -> None:
+    storage = open_storage(f"sqlite:///{tmp_path / 'study.db'}")
+    assert isinstance(storage, RDBStorage)
+    storage.remove_session()
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("nothing://here", "which cannot be opened"),
+        ("sqlite:////no/such/folder/study.db", "which cannot be opened: "),
+        ("postgresql+psycopg2://me:secret@127.0.0.1:1/name", "postgresql\\+psycopg2://me@127.0.0.1:1/name"),
+        ("/no/such/folder/journal", "a journal file that can be written"),
+        ("/", "got the folder /"),
+    ],
+)
+def test_what_cannot_be_opened_is_said_without_the_password(where: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message) as caught:
+        open_storage(where)
+    assert "secret" not in str(caught.value)
+
+
+def test_another_file_is_no_journal(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("buy milk\nand bread\n")
+    with pytest.raises(InvalidInput, match=r"expected a journal file, got .*notes\.txt, which cannot be read as one"):
+        open_storage(str(path))
+    assert path.read_text() == "buy milk\nand bread\n"
