@@ -19,6 +19,7 @@ bit.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any, TypeAlias
 
 from quadrat.errors import InvalidInput
@@ -27,7 +28,7 @@ from quadrat.optimizer.measured import check_names
 from quadrat.optimizer.outcome import Reading
 from quadrat.space import Space
 
-__all__ = ["VERSION", "Event", "added", "asked", "batch_of", "check_header", "reading_of", "told"]
+__all__ = ["VERSION", "Event", "added", "asked", "batch_of", "check_header", "copied", "reading_of", "told"]
 
 Event: TypeAlias = dict[str, Any]
 VERSION = 2
@@ -54,6 +55,15 @@ def told(number: int, reading: Reading) -> Event:
         "failure": reading.failure,
         "constraints": dict(reading.constraints),
     }
+
+
+def copied(event: Event) -> Event:
+    """Return a copy that shares nothing with the event: a fraction of what `deepcopy` takes, and there may be many."""
+    if event["event"] == "ask":
+        return {**event, "params": dict(event["params"])}
+    if event["event"] == "tell":
+        return {**event, "values": list(event["values"]), "constraints": dict(event["constraints"])}
+    return deepcopy(event)
 
 
 def reading_of(event: Mapping[str, Any], names: tuple[str, ...]) -> Reading:

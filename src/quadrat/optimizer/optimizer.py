@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import asdict
 from typing import Any
 
@@ -17,7 +16,7 @@ from quadrat.methods.base import Method
 from quadrat.optimizer.batch import gather_batch, plain_params
 from quadrat.optimizer.certifying import curve_of, report_of
 from quadrat.optimizer.direction import Direction
-from quadrat.optimizer.events import VERSION, check_header
+from quadrat.optimizer.events import VERSION, check_header, copied
 from quadrat.optimizer.measured import Measured, read_measured
 from quadrat.optimizer.method_choice import resolve
 from quadrat.optimizer.outcome import Outcome, Reading
@@ -340,7 +339,7 @@ class Optimizer:
             "seed": self._seed,
             "space": self._space.to_dict(),
             "method": repr(self._method),
-            "events": deepcopy(self._run.events),
+            "events": [copied(event) for event in self._run.events],
         }
 
     @classmethod
