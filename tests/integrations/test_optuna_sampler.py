@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import pickle
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState, create_trial
 
 import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.integrations import QuadratSampler, recommend
+from quadrat.integrations import QuadratSampler, optuna_sampler, recommend
 from quadrat.integrations.study_search import REPLICATES, STANDARD_ERROR, StudySearch
 from quadrat.methods import Auto
 from quadrat.methods.base import Failed, Told
@@ -161,7 +163,22 @@ def test_threads_share_a_sampler() -> None:
     study.optimize(objective, n_trials=12, n_jobs=3)
     assert len(study.trials) == 12
     assert all(trial.state is TrialState.COMPLETE for trial in study.trials)
-    assert len({tuple(trial.params.values()) for trial in study.trials}) == 12
+
+
+def test_threads_do_not_evaluate_the_same_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one has chosen is published before the next one chooses, however long that takes."""
+    publish = optuna_sampler._publish
+
+    def slowly(*args: Any) -> None:
+        time.sleep(0.02)
+        publish(*args)
+
+    monkeypatch.setattr(optuna_sampler, "_publish", slowly)
+    study = study_of(6, search_space=SPACE)
+    trials = [study.ask() for _ in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(objective, trials))
+    assert len({tuple(trial.params.values()) for trial in trials}) == 3
 
 
 def test_a_parameter_that_not_all_trials_have_is_sampled_alone() -> None:

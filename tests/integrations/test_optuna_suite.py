@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import pytest
 from optuna.samplers import BaseSampler
-from optuna.testing.pytest_samplers import BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase
 
 from quadrat.integrations import QuadratSampler
+
+pytest.importorskip("optuna.testing.pytest_samplers", reason="Optuna 4 has no such suite")
+from optuna.testing.pytest_samplers import BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase
 
 
 class TestQuadratSampler(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):

@@ -143,7 +143,7 @@ class QuadratSampler(BaseSampler):
                 if other.state is TrialState.RUNNING and other.number != trial.number and (params := _chosen(other))
             ]
             params = search.ask(trial.number, running)
-        _publish(study, trial, params)
+            _publish(study, trial, params)  # before another thread looks at what runs
         return params
 
     def sample_independent(
