@@ -1,8 +1,9 @@
-"""Studies that outlive the process that began them: where they are kept, and what they evaluate."""
+"""Studies that outlive the process that began them: where they are kept, what they evaluate, and who runs them."""
 
 from __future__ import annotations
 
+from quadrat.studies.coordinator import Coordinator
 from quadrat.studies.objective import ObjectiveReference
 from quadrat.studies.storage import DEFAULT_JOURNAL, open_storage
 
-__all__ = ["DEFAULT_JOURNAL", "ObjectiveReference", "open_storage"]
+__all__ = ["DEFAULT_JOURNAL", "Coordinator", "ObjectiveReference", "open_storage"]

@@ -1,0 +1,57 @@
+"""What an objective returned, written into a trial of a study."""
+
+from __future__ import annotations
+
+from optuna.study import Study
+from optuna.trial import Trial, TrialState
+
+from quadrat.integrations.study_search import REPLICATES, STANDARD_ERROR
+from quadrat.methods import Auto
+from quadrat.optimizer.measured import read_measured
+
+__all__ = ["FAILURE", "tell_outcome"]
+
+FAILURE = "quadrat:failure"
+"""The user attribute of a failed trial that says why."""
+
+
+def tell_outcome(study: Study, trial: Trial, outcome: object, *, reason: str | None = None) -> TrialState:
+    """End a trial with what an objective returned; return its state.
+
+    Attributes come first and the state last: a process that dies in between leaves a trial that still runs.
+
+    Parameters
+    ----------
+    study, trial
+        The trial, which runs, and its study.
+    outcome
+        Whatever `Optimizer.tell` takes: a number, replicates, a mean with its standard error, `FAILED`, `Measured`.
+    reason
+        Why it failed, where it did.
+
+    Raises
+    ------
+    InvalidInput
+        An outcome that is none.
+    """
+    reading = read_measured(outcome, None, names=(), method=Auto(), reason=reason)
+    if reading.failure is not None:
+        trial.set_user_attr(FAILURE, reading.failure)
+        study.tell(trial, state=TrialState.FAIL)
+        return TrialState.FAIL
+    if len(reading.values) > 1:
+        trial.set_user_attr(REPLICATES, list(reading.values))
+    if reading.sem is not None:
+        trial.set_user_attr(STANDARD_ERROR, reading.sem)
+    if reading.constraints:
+        _constrain(trial, reading.constraints)
+    study.tell(trial, sum(reading.values) / len(reading.values))
+    return TrialState.COMPLETE
+
+
+def _constrain(trial: Trial, constraints: dict[str, float]) -> None:
+    if hasattr(trial, "set_constraint"):
+        for name, value in constraints.items():
+            trial.set_constraint(name, value)
+    else:  # Optuna 4 has a list without names
+        trial.study._storage.set_trial_system_attr(trial._trial_id, "constraints", list(constraints.values()))

@@ -1,0 +1,284 @@
+"""The coordinator of a study: what it begins it ends, whatever happens in between."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+from optuna.study import Study
+from optuna.trial import TrialState
+
+import quadrat as qd
+from quadrat.errors import InvalidInput
+from quadrat.integrations.study_search import REPLICATES, STANDARD_ERROR
+from quadrat.studies import Coordinator
+from quadrat.studies.lease import Lease
+from quadrat.studies.telling import FAILURE
+from quadrat.tune.workers import Here, OnExecutor, Workers
+
+SPACE = qd.Space(x=qd.Float(-1, 1), kind=qd.Categorical(["a", "b"]), n=qd.Int(1, 5, when={"kind": "b"}))
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    yield
+    optuna.logging.set_verbosity(optuna.logging.INFO)
+
+
+def value_of(params: dict[str, Any]) -> float:
+    return float((params["x"] - 0.3) ** 2 + (params["kind"] == "a") + 0.1 * params.get("n", 0))
+
+
+def dies_at_first(params: dict[str, Any]) -> float:
+    """Ends its process when it is called for the first time in a folder."""
+    mark = Path(os.environ["QUADRAT_TEST_FOLDER"]) / "died"
+    if not mark.exists():
+        mark.touch()
+        os._exit(1)
+    return value_of(params)
+
+
+def always_dies(params: dict[str, Any]) -> float:
+    os._exit(1)
+
+
+def study_at(path: Path) -> Study:
+    sampler = qd.QuadratSampler(seed=0, search_space=SPACE)
+    return optuna.create_study(
+        storage=qd.journal_storage(path), study_name="s", sampler=sampler, load_if_exists=True, direction="minimize"
+    )
+
+
+def run(study: Study, objective: Callable[[dict[str, Any]], object] = value_of, n_trials: int = 8, **more: Any) -> str:
+    return Coordinator(study, SPACE, lambda: Here(objective), n_trials=n_trials, **more).run()
+
+
+def params_of(study: Study) -> list[dict[str, Any]]:
+    return [trial.params for trial in study.trials]
+
+
+def test_one_after_another_it_does_what_an_optimizer_does(tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+    told: list[int] = []
+    assert run(study, on_told=lambda number, _: told.append(number)) == "all 8 trials done"
+    assert told == list(range(8))
+    optimizer = qd.Optimizer(SPACE, direction="minimize", seed=0)
+    for trial in study.trials:
+        asked = optimizer.ask()
+        assert asked.params == trial.params
+        assert trial.value == value_of(asked.params)
+        optimizer.tell(asked, value_of(asked.params))
+
+
+def test_trials_of_earlier_runs_count(tmp_path: Path) -> None:
+    run(study_at(tmp_path / "log"), n_trials=3)
+    study = study_at(tmp_path / "log")
+    run(study, n_trials=8)
+    assert len(study.trials) == 8
+    whole = study_at(tmp_path / "other")
+    run(whole)
+    assert params_of(study) == params_of(whole)
+    assert run(study, n_trials=8) == "all 8 trials done"
+    assert len(study.trials) == 8
+
+
+class Killed(BaseException):
+    """As a process that is killed in the middle of an evaluation: nothing is told."""
+
+
+@pytest.mark.parametrize("at", [0, 3, 7])
+def test_what_was_begun_and_not_ended_is_evaluated_again(at: int, tmp_path: Path) -> None:
+    """With the same number and parameters; the study is that of a run that was not interrupted."""
+    calls = 0
+
+    def interrupted(params: dict[str, Any]) -> float:
+        nonlocal calls
+        calls += 1
+        if calls == at + 1:
+            raise Killed
+        return value_of(params)
+
+    with pytest.raises(Killed):
+        run(study_at(tmp_path / "log"), interrupted)
+    study = study_at(tmp_path / "log")
+    assert study.trials[at].state is TrialState.RUNNING
+    run(study)
+    whole = study_at(tmp_path / "whole")
+    run(whole)
+    assert params_of(study) == params_of(whole)
+    assert all(trial.state is TrialState.COMPLETE for trial in study.trials)
+
+
+def test_a_trial_that_was_asked_but_has_no_owner_yet_is_taken_over(tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+    study.ask()
+    run(study, n_trials=2)
+    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 2
+
+
+def test_a_trial_that_somebody_else_evaluates_is_left_to_them(tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+    other = study.ask()
+    qd.suggest(other, SPACE)
+    run(study, n_trials=3)
+    assert [trial.state for trial in study.trials] == [TrialState.RUNNING, TrialState.COMPLETE, TrialState.COMPLETE]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "value", "attributes"),
+    [
+        (2.0, 2.0, {}),
+        ([1.0, 3.0], 2.0, {REPLICATES: [1.0, 3.0]}),
+        ((2.0, 0.5), 2.0, {STANDARD_ERROR: 0.5}),
+        (qd.FAILED, None, {FAILURE: "told FAILED"}),
+        (float("nan"), None, {FAILURE: "told nan"}),
+        ("text", None, {FAILURE: "InvalidInput: outcome: expected"}),
+        (None, None, {FAILURE: "InvalidInput: outcome: expected"}),
+    ],
+    ids=str,
+)
+def test_outcomes(outcome: object, value: float | None, attributes: dict[str, object], tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+    run(study, lambda _: outcome, n_trials=1)
+    [trial] = study.trials
+    assert trial.value == value
+    for name, expected in attributes.items():
+        got = trial.user_attrs[name]
+        assert got.startswith(expected) if isinstance(expected, str) else got == expected
+
+
+def test_constraints_and_exceptions(tmp_path: Path) -> None:
+    def objective(params: dict[str, Any]) -> qd.Measured:
+        if params["kind"] == "a":
+            raise ValueError("no such kind")
+        return qd.Measured(1.0, {"size": params["x"] - 0.5})
+
+    study = study_at(tmp_path / "log")
+    run(study, objective)
+    for trial in study.trials:
+        if trial.params["kind"] == "a":
+            assert trial.user_attrs[FAILURE] == "ValueError: no such kind"
+        else:
+            named = getattr(trial, "constraints", None) or {"size": trial.system_attrs["constraints"][0]}
+            assert named == {"size": trial.params["x"] - 0.5}
+
+
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_executors(kind: type[ThreadPoolExecutor] | type[ProcessPoolExecutor], tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+    with kind(2) as executor:
+        Coordinator(study, SPACE, lambda: OnExecutor(value_of, executor, 2), n_trials=10).run()
+    assert [trial.number for trial in study.trials] == list(range(10))
+    assert all(trial.value == value_of(trial.params) for trial in study.trials)
+
+
+def pools(objective: Callable[[dict[str, Any]], float], made: list[Executor]) -> Callable[[], Workers]:
+    def make() -> Workers:
+        made.append(ProcessPoolExecutor(1))
+        return OnExecutor(objective, made[-1], 1)
+
+    return make
+
+
+def test_a_trial_whose_worker_died_is_evaluated_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUADRAT_TEST_FOLDER", str(tmp_path))
+    study, made = study_at(tmp_path / "log"), []  # type: ignore[var-annotated]
+    Coordinator(study, SPACE, pools(dies_at_first, made), n_trials=3).run()
+    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 3
+    assert len(made) == 2
+    for executor in made:
+        executor.shutdown()
+
+
+def test_a_trial_that_kills_every_worker_fails_after_some_tries(tmp_path: Path) -> None:
+    study, made = study_at(tmp_path / "log"), []  # type: ignore[var-annotated]
+    Coordinator(study, SPACE, pools(always_dies, made), n_trials=1, retries=1).run()
+    assert study.trials[0].state is TrialState.FAIL
+    assert "BrokenProcessPool" in study.trials[0].user_attrs[FAILURE]
+    for executor in made:
+        executor.shutdown()
+
+
+def test_a_timeout_lets_what_runs_finish(tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+
+    def slow(params: dict[str, Any]) -> float:
+        time.sleep(0.2)
+        return value_of(params)
+
+    assert run(study, slow, n_trials=50, timeout=0.3) == "timeout"
+    assert 1 <= len(study.trials) < 10
+    assert all(trial.state is TrialState.COMPLETE for trial in study.trials)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_interrupt_drains_and_the_second_stops(number: int, tmp_path: Path) -> None:
+    before = signal.getsignal(number)
+
+    def interrupts(times: int) -> Callable[[dict[str, Any]], float]:
+        def objective(params: dict[str, Any]) -> float:
+            for _ in range(times):
+                os.kill(os.getpid(), number)
+            return value_of(params)
+
+        return objective
+
+    study = study_at(tmp_path / "log")
+    assert run(study, interrupts(1)) == "interrupted"
+    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE]
+    with pytest.raises(KeyboardInterrupt):
+        run(study, interrupts(2))
+    assert study.trials[1].state is TrialState.RUNNING, "the next coordinator evaluates it again"
+    assert signal.getsignal(number) is before
+
+
+# --- leases
+
+
+def test_a_study_has_one_coordinator_at_a_time(tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+    with Lease(study), pytest.raises(InvalidInput, match=f"which process {os.getpid()} on"), Lease(study):
+        pass
+    with Lease(study):
+        pass
+
+
+def test_a_lease_of_a_process_that_died_here_is_void(tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+    far = {"owner": "x", "host": socket.gethostname(), "pid": 2**22 + 1, "until": time.time() + 1000}
+    study.set_user_attr("quadrat:coordinator", far)
+    with Lease(study):
+        pass
+
+
+def test_a_lease_of_another_machine_lasts_as_long_as_it_says(tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+    other = {"owner": "x", "host": "elsewhere", "pid": os.getpid(), "until": time.time() + 1000}
+    study.set_user_attr("quadrat:coordinator", other)
+    with pytest.raises(InvalidInput, match="on elsewhere does"), Lease(study):
+        pass
+    study.set_user_attr("quadrat:coordinator", {**other, "until": time.time() - 1})
+    with Lease(study):
+        pass
+
+
+def test_a_lease_is_renewed_while_it_is_held(tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+    with Lease(study, seconds=0.3):
+        first = study.user_attrs["quadrat:coordinator"]["until"]
+        deadline = time.monotonic() + 10
+        while study.user_attrs["quadrat:coordinator"]["until"] == first:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    assert study.user_attrs["quadrat:coordinator"] is None
+    assert not any(thread.name == "quadrat-lease" for thread in threading.enumerate())
