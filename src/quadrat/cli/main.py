@@ -122,3 +122,42 @@ def rates(
         typer.echo(rates_json(table))
     else:
         rates_text(table, Screen(), explain=explain)
+
+
+Study = Annotated[str | None, typer.Option("--study", help="Name of the study; not needed where there is one.")]
+Storage = Annotated[
+    str | None,
+    typer.Option(
+        "--storage", help="Journal file or database URL; quadrat.journal in the working directory if not given."
+    ),
+]
+
+
+@app.command()
+def best(study: Study = None, storage: Storage = None, as_json: Json = False) -> None:
+    """Show what to use according to a study, with an interval, beside the luckiest trial."""
+    from quadrat.cli.study_commands import best_json, best_table, opened
+
+    found = opened(study, storage)
+    if as_json:
+        typer.echo(best_json(found))
+        return
+    table, why = best_table(found)
+    screen = Screen()
+    screen.show(table)
+    screen.say(why)
+
+
+@app.command()
+def export(
+    study: Study = None,
+    storage: Storage = None,
+    csv: Annotated[str | None, typer.Option("--csv", help="File to write CSV to, - for standard output.")] = None,
+) -> None:
+    """Write the trials of a study, one row each: number, state, value, failure, parameters; JSON without --csv."""
+    from quadrat.cli.study_commands import export as exported
+    from quadrat.cli.study_commands import opened
+
+    text = exported(opened(study, storage), csv)
+    if text is not None:
+        typer.echo(text)

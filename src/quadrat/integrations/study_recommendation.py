@@ -14,6 +14,7 @@ from optuna.trial import FrozenTrial
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.integrations.distributions import DistributionSpace, OwnSpace, Searched, parameter_of
 from quadrat.integrations.study_search import constraints_of, finished, standard_error_of, values_of
+from quadrat.integrations.study_space import kept_space
 from quadrat.methods.base import Method
 from quadrat.optimizer import FAILED, Optimizer, Recommendation
 from quadrat.optimizer.outcome import Outcome
@@ -38,7 +39,8 @@ def recommend(
     study
         With one objective.
     search_space
-        The distributions of the parameters to recommend, or a `Space`; by default those that all finished trials share.
+        The distributions of the parameters to recommend, or a `Space`; by default the space that is kept with the
+        study, or else the distributions that all finished trials share.
     method
         Whose model it is; None is the default method's.
     seed
@@ -65,7 +67,7 @@ def recommend(
     trials = finished(study.get_trials(deepcopy=False))
     if not any(values_of(trial) for trial in trials):
         raise NotAvailable(f"recommend: expected at least one complete trial, got {len(trials)} that finished without")
-    searched, alone = _searched(trials, search_space)
+    searched, alone = _searched(trials, kept_space(study) if search_space is None else search_space)
     used = [(trial, params) for trial in trials if (params := searched.read(trial.params)) is not None]
     if not any(values_of(trial) for trial, _ in used):
         raise NotAvailable("recommend: expected a complete trial in the search space, got none")

@@ -23,6 +23,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from quadrat.errors import InvalidInput
 from quadrat.integrations.distributions import suggest
+from quadrat.integrations.study_space import keep_space
 from quadrat.optimizer import FAILED, Trial
 from quadrat.space import Space
 from quadrat.studies.lease import Lease
@@ -87,6 +88,7 @@ class Coordinator:
         ran stays in the study, to be evaluated again by the next coordinator.
         """
         with Lease(self._study) as lease, _Interrupts() as interrupts:
+            keep_space(self._study, self._space)
             self._adopt()
             while True:
                 ending = self._ending(interrupts)

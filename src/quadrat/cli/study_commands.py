@@ -1,0 +1,92 @@
+"""`quadrat best` and `quadrat export`: what a study says, whoever made it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.study import Study
+from rich import box
+from rich.table import Table
+
+from quadrat.errors import InvalidInput
+from quadrat.integrations import recommend
+from quadrat.optimizer import Recommendation
+from quadrat.studies import open_storage
+from quadrat.studies.storage import DEFAULT_JOURNAL
+from quadrat.studies.table import rows_of, write_csv
+
+__all__ = ["best_json", "best_table", "export", "opened"]
+
+
+def opened(name: str | None, storage: str | None) -> Study:
+    """Return a study that exists; without a name, the only one of the storage.
+
+    Raises
+    ------
+    InvalidInput
+        No storage there, no such study, or several to choose from.
+    """
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    where = DEFAULT_JOURNAL if storage is None else storage
+    if "://" not in where and not Path(where).exists():
+        raise InvalidInput(f"storage: expected a journal file or a URL, got {where}, which does not exist")
+    opened_storage = open_storage(storage)
+    names = [study.study_name for study in opened_storage.get_all_studies()]
+    if name is None and len(names) == 1:
+        [name] = names
+    if name is None or name not in names:
+        known = ", ".join(names) if names else "none"
+        raise InvalidInput(f"study: expected --study with the name of one in {where}, which has {known}, got {name}")
+    return optuna.load_study(study_name=name, storage=opened_storage)
+
+
+def best_table(study: Study) -> tuple[Table, str]:
+    """Return the recommended parameters beside those of the best trial, and what is to be said of them."""
+    found = recommend(study)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("parameter")
+    table.add_column("recommended")
+    table.add_column(f"best seen (trial {found.best_seen.number})")
+    for name in {**found.params, **found.best_seen.params}:
+        table.add_row(name, _shown(found.params.get(name)), _shown(found.best_seen.params.get(name)))
+    table.add_row("value", _value(found), f"{found.best_seen.value:.6g}")
+    if found.estimated_gain is not None and found.estimated_gain_upper is not None:
+        gain = f"{found.estimated_gain:.3g}, at most {found.estimated_gain_upper:.3g} (90 %)"
+        table.add_row("could be gained", gain, "")
+    return table, found.why
+
+
+def best_json(study: Study) -> str:
+    """Return the same as JSON."""
+    return json.dumps(asdict(recommend(study)), indent=2, ensure_ascii=False)
+
+
+def export(study: Study, csv_path: str | None) -> str | None:
+    """Write the trials as CSV to a file, or to standard output for "-"; without a path return them as JSON."""
+    if csv_path is None:
+        return json.dumps(rows_of(study), indent=2, ensure_ascii=False)
+    if csv_path == "-":
+        write_csv(study, sys.stdout)
+        return None
+    try:
+        with Path(csv_path).open("w", encoding="utf-8", newline="") as file:
+            write_csv(study, file)
+    except OSError as error:
+        raise InvalidInput(f"csv: expected a file that can be written, got {csv_path}: {error}") from error
+    return None
+
+
+def _shown(value: Any) -> str:
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _value(found: Recommendation) -> str:
+    if found.credible_interval is None:
+        return f"{found.value:.6g}"
+    low, high = found.credible_interval
+    return f"{found.value:.6g} ({low:.4g} to {high:.4g}, 90 %)"

@@ -1,0 +1,74 @@
+"""`quadrat best` and `quadrat export` on studies of any maker."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import optuna
+import pytest
+
+import quadrat as qd
+from quadrat.cli import main
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """With a journal of one study, by random search."""
+    monkeypatch.chdir(tmp_path)
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(
+        storage=qd.journal_storage("quadrat.journal"), study_name="bowl", sampler=optuna.samplers.RandomSampler(seed=0)
+    )
+    study.optimize(lambda trial: (trial.suggest_float("x", -1, 1) - 0.25) ** 2, n_trials=12)
+    yield tmp_path
+    optuna.logging.set_verbosity(optuna.logging.INFO)
+
+
+@pytest.mark.usefixtures("folder")
+def test_best_shows_the_recommended_beside_the_best_seen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["best"]) == 0
+    out = capsys.readouterr().out
+    assert "recommended" in out
+    assert "best seen (trial" in out
+    assert "90 %" in out
+    assert main(["best", "--study", "bowl", "--storage", "quadrat.journal", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert abs(found["params"]["x"] - 0.25) < 0.1
+    assert found["credible_interval"][0] < found["value"] < found["credible_interval"][1]
+
+
+def test_export_writes_a_row_for_each_trial(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "--csv", "-"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[0] == "number,state,value,failure,x"
+    assert len(out.splitlines()) == 13
+    assert main(["export", "--csv", "trials.csv"]) == 0
+    assert (folder / "trials.csv").read_text() == out
+    assert main(["export"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["best", "--study", "other"], "which has bowl, got other"),
+        (["best", "--storage", "nowhere.log"], "nowhere.log, which does not exist"),
+        (["export", "--csv", "no/such/folder.csv"], "expected a file that can be written"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_what_is_not_there_is_said_with_exit_status_2(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_of_several_studies_one_has_to_be_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = optuna.create_study(storage=qd.journal_storage(folder / "quadrat.journal"), study_name="empty")
+    assert main(["best"]) == 2
+    assert "which has bowl, empty, got None" in capsys.readouterr().err
+    assert main(["best", "--study", study.study_name]) == 2
+    assert "at least one complete trial" in capsys.readouterr().err
