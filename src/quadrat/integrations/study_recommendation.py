@@ -13,7 +13,7 @@ from optuna.trial import FrozenTrial
 
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.integrations.distributions import DistributionSpace, OwnSpace, Searched, parameter_of
-from quadrat.integrations.study_search import constraints_of, finished, standard_error_of, values_of
+from quadrat.integrations.study_search import complete_constraints, finished, standard_error_of, values_of
 from quadrat.integrations.study_space import kept_space
 from quadrat.methods.base import Method
 from quadrat.optimizer import FAILED, Optimizer, Recommendation
@@ -75,7 +75,7 @@ def recommend(
     optimizer.add_trials(
         [params for _, params in used],
         [_outcome(trial) for trial, _ in used],
-        constraints=[constraints_of(trial) or None for trial, _ in used],
+        constraints=[complete_constraints(trial) or None for trial, _ in used],
     )
     found = optimizer.recommend()
     best = found.best_seen

@@ -15,13 +15,14 @@ from quadrat.integrations.distributions import Searched
 from quadrat.methods.base import Failed, Happened, Method, Search, Told
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.domain_of import domain_of
+from quadrat.optimizer.past_study import constraints_of
 from quadrat.optimizer.proposing import proposed_point
 
 __all__ = [
     "REPLICATES",
     "STANDARD_ERROR",
     "StudySearch",
-    "constraints_of",
+    "complete_constraints",
     "finished",
     "standard_error_of",
     "values_of",
@@ -108,7 +109,7 @@ class StudySearch:
         return Told(trial.number, x, turned, None if sem is None else sem**2, self._constraint_values(trial))
 
     def _constraint_values(self, trial: FrozenTrial) -> tuple[float, ...]:
-        named = constraints_of(trial)
+        named = complete_constraints(trial)
         if not named:
             return ()
         if "constraints" not in self.method.facts.handles:
@@ -159,11 +160,7 @@ def standard_error_of(trial: FrozenTrial) -> float | None:
     return float(sem) if isinstance(sem, int | float) and sem > 0 and np.isfinite(sem) else None
 
 
-def constraints_of(trial: FrozenTrial) -> dict[str, float]:
-    """Return the constraints of a complete trial by name, sorted; nothing where it has none."""
-    if trial.state is not TrialState.COMPLETE:
-        return {}
-    named = getattr(trial, "constraints", None)
-    if named is None:  # Optuna 4 has a list, which Optuna 5 reads with these names
-        named = {str(i): value for i, value in enumerate(trial.system_attrs.get("constraints") or ())}
+def complete_constraints(trial: FrozenTrial) -> dict[str, float]:
+    """Return the constraints of a complete trial by name, sorted; nothing where it has none, or is not complete."""
+    named = constraints_of(trial) if trial.state is TrialState.COMPLETE else {}
     return {name: float(named[name]) for name in sorted(named)}

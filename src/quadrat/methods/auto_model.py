@@ -186,13 +186,18 @@ class LearnedModel:
         is_chosen = np.zeros(len(self._at), dtype=np.bool_)
         is_chosen[chosen] = True
         rows = np.flatnonzero(np.repeat(is_chosen, self._count.view))
-        other = type(self)(self.domain, self.seed, self.first, settings or self.settings, compresses=False)
+        other = self._like(settings)
         other._x = Growing.of(self.x[rows])
         other._y, other._noise = Growing.of(self._y.view[rows]), Growing.of(self._noise.view[rows])
         other._at, other._mean = Growing.of(self.places[chosen]), Growing.of(self._mean.view[chosen])
         other._count = Growing.of(self._count.view[chosen])
-        other.trials, other._kinds = self.trials, (USUAL,)
         other._noise_is_learned = bool(np.isnan(other._variance).any())
+        return other
+
+    def _like(self, settings: int | None = None) -> LearnedModel:
+        """Return a model of the same kind for some of these trials, which has none of them yet."""
+        other = type(self)(self.domain, self.seed, self.first, settings or self.settings, compresses=False)
+        other.trials, other._kinds = self.trials, (USUAL,)
         return other
 
     def take_over(self, other: LearnedModel) -> None:
@@ -219,12 +224,11 @@ class LearnedModel:
         variances = np.where(np.isnan(stated), least**2 / self._count.view, np.maximum(stated, _LEAST_NOISE**2))
         found = averages(self.places, units.seen(self.means), variances, centre, self.domain.smooth)
         chosen = nearest(found.points, centre, sides, count)
-        other = type(self)(self.domain, self.seed, self.first, self.settings, compresses=False)
-        other._x = other._at = Growing.of(found.points[chosen])
-        other._y = other._mean = Growing.of(found.values[chosen])
+        other = self._like()
+        other._x, other._at = Growing.of(found.points[chosen]), Growing.of(found.points[chosen])
+        other._y, other._mean = Growing.of(found.values[chosen]), Growing.of(found.values[chosen])
         other._noise = Growing.of(found.variances[chosen])
         other._count = Growing.of(np.ones(len(chosen), dtype=np.intp))
-        other.trials, other._kinds = self.trials, (USUAL,)
         other._outer = units
         return other
 

@@ -179,18 +179,9 @@ class _ConstraintModel(LearnedModel):
             told = np.where(told == 0, -0.5 * _median(told[told > 0]), told)
         return np.clip(told, -most, most)
 
-    def near(
-        self,
-        centre: Array,
-        sides: Array,
-        count: int,
-        *,
-        box: bool = False,
-        first: int | None = None,
-        settings: int | None = None,
-    ) -> LearnedModel:
+    def _like(self, settings: int | None = None) -> LearnedModel:
         """As of any model; but the first few trials are those of the run: the ones near a place say where it is."""
-        other = super().near(centre, sides, count, box=box, first=first, settings=settings)
+        other = super()._like(settings)
         assert isinstance(other, _ConstraintModel)
         other._most = self._largest()
         return other

@@ -13,7 +13,7 @@ from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.outcome import FAILED
 from quadrat.optimizer.past_trials import PastTrials
 
-__all__ = ["Study", "is_study", "past_trials_in_study"]
+__all__ = ["Study", "constraints_of", "is_study", "past_trials_in_study"]
 
 _STATES = ("COMPLETE", "PRUNED", "FAIL", "RUNNING", "WAITING")
 _FAILURES = {"COMPLETE": None, "PRUNED": "pruned before it had a value", "FAIL": "failed in the study"}
@@ -56,7 +56,7 @@ def past_trials_in_study(study: Study, direction: Direction) -> PastTrials:
     return PastTrials(
         [trial.params for trial, _ in finished],
         outcomes,
-        [_constraints(trial) for trial, _ in finished],
+        [constraints_of(trial) or None for trial, _ in finished],
         [
             _FAILURES[state] if outcome is FAILED else None
             for (_, state), outcome in zip(finished, outcomes, strict=True)
@@ -102,9 +102,10 @@ def _outcome(trial: Any, state: str) -> object:
     return FAILED if state == "FAIL" or trial.value is None else trial.value
 
 
-def _constraints(trial: Any) -> Mapping[str, float] | None:
+def constraints_of(trial: Any) -> Mapping[str, float]:
+    """Return the constraints of a trial of Optuna's by name; nothing where it has none."""
     named = getattr(trial, "constraints", None)
     if named is None:  # Optuna 4 keeps a list, which Optuna 5 reads with these names
         unnamed = getattr(trial, "system_attrs", {}).get("constraints") or ()
         named = {str(i): value for i, value in enumerate(unnamed)}
-    return named or None
+    return named or {}

@@ -227,18 +227,13 @@ class Space(Mapping[str, Parameter]):
             A parent that exists is missing or has a value that it cannot take.
         """
         parents = {parent for required in self._required.values() for parent, _ in required}
-        codes: dict[str, Array] = {}
-        exists: dict[str, Bools] = {}
-        for name in self._order:
-            exists[name] = self._existence(name, codes, exists, 1)
-            codes[name] = np.full(1, np.nan)
-            if name in parents and exists[name][0]:
-                if name not in params:
-                    raise self._missing(name, params, "params")
-                codes[name] = self[name].read([params[name]])
-                if np.isnan(codes[name][0]):
-                    raise self._invalid(name, params[name], "params")
-        return tuple(name for name in self if exists[name][0])
+
+        def told(name: str) -> list[object]:
+            if name in parents and name not in params:
+                raise self._missing(name, params, "params")
+            return [params[name]] if name in parents else []
+
+        return self._existing(told)
 
     def choose_each(self, choose: Callable[[str, Parameter], Any]) -> dict[str, Any]:
         """Return parameters that are chosen one by one, parents first; those that do not exist then are not asked for.
@@ -261,17 +256,24 @@ class Space(Mapping[str, Parameter]):
         {'booster': 'linear'}
         """
         chosen: dict[str, Any] = {}
+
+        def choice(name: str) -> list[object]:
+            chosen[name] = choose(name, self[name])
+            return [chosen[name]]
+
+        return {name: chosen[name] for name in self._existing(choice)}
+
+    def _existing(self, value_of: Callable[[str], list[object]]) -> tuple[str, ...]:
+        """Return the names of the parameters that exist, in order; `value_of` gives one value, or none to go by."""
         codes: dict[str, Array] = {}
         exists: dict[str, Bools] = {}
         for name in self._order:
             exists[name] = self._existence(name, codes, exists, 1)
-            codes[name] = np.full(1, np.nan)
-            if exists[name][0]:
-                chosen[name] = choose(name, self[name])
-                codes[name] = self[name].read([chosen[name]])
-                if np.isnan(codes[name][0]):
-                    raise self._invalid(name, chosen[name], "params")
-        return {name: chosen[name] for name in self if name in chosen}
+            values = value_of(name) if exists[name][0] else []
+            codes[name] = self[name].read(values) if values else np.full(1, np.nan)
+            if values and np.isnan(codes[name][0]):
+                raise self._invalid(name, values[0], "params")
+        return tuple(name for name in self if exists[name][0])
 
     def to_unit(self, params: Mapping[str, object]) -> Array:
         """Return the point of `params` in the unit cube, shape (D,).
