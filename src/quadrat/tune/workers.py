@@ -10,9 +10,13 @@ from typing import Any, Protocol, TypeAlias
 from quadrat.errors import InvalidInput
 from quadrat.optimizer import Trial
 
-__all__ = ["Finished", "Here", "Objective", "OnExecutor", "Workers", "workers_for"]
+__all__ = ["Finished", "Here", "Objective", "OnExecutor", "WorkerDied", "Workers", "workers_for"]
 
 Objective: TypeAlias = Callable[[dict[str, Any]], Any]
+
+
+class WorkerDied(Exception):
+    """A worker ended, or was ended, before it answered; its trial may be evaluated again."""
 
 
 @dataclass(frozen=True)
