@@ -204,7 +204,8 @@ def test_a_trial_that_kills_every_worker_fails_after_some_tries(tmp_path: Path) 
     study, made = study_at(tmp_path / "log"), []  # type: ignore[var-annotated]
     Coordinator(study, SPACE, pools(always_dies, made), n_trials=1, retries=1).run()
     assert study.trials[0].state is TrialState.FAIL
-    assert "BrokenProcessPool" in study.trials[0].user_attrs[FAILURE]
+    assert study.trials[0].user_attrs[FAILURE].startswith("WorkerDied: ")
+    assert study.trials[0].user_attrs[FAILURE].endswith(", 2 times")
     for executor in made:
         executor.shutdown()
 
@@ -234,7 +235,7 @@ def test_the_first_interrupt_drains_and_the_second_stops(number: int, tmp_path: 
         return objective
 
     study = study_at(tmp_path / "log")
-    assert run(study, interrupts(1)) == "interrupted"
+    assert run(study, interrupts(1)) == f"interrupted by {signal.Signals(number).name}"
     assert [trial.state for trial in study.trials] == [TrialState.COMPLETE]
     with pytest.raises(KeyboardInterrupt):
         run(study, interrupts(2))

@@ -16,7 +16,7 @@ from quadrat.errors import QuadratError
 
 __all__ = ["main"]
 
-_BAD_INPUT = 2
+_BAD_INPUT, _INTERRUPTED = 2, 130
 app = typer.Typer(
     name="quadrat",
     help="Noisy black-box optimisation whose bounds truly hold.",
@@ -52,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except Exception as error:
         # typer's own usage errors. Their class lives in click for some versions of typer and in typer for others.
+        if isinstance(error.__cause__, KeyboardInterrupt):  # a second Ctrl-C, or one that nobody waits for
+            return _INTERRUPTED
         say = getattr(error, "format_message", None)
         if say is None:
             raise
@@ -161,3 +163,153 @@ def export(
     text = exported(opened(study, storage), csv)
     if text is not None:
         typer.echo(text)
+
+
+@app.command()
+def tune(
+    objective: Annotated[str, typer.Argument(help="FILE.py:function, or package.module:function.")],
+    space: Annotated[
+        str | None,
+        typer.Option(
+            "--space",
+            help="TOML file with the parameters; the function is then called with a dict of them. Without one it is"
+            " called with a trial of Optuna's, and defines them as it runs.",
+        ),
+    ] = None,
+    n_trials: Annotated[
+        int | None,
+        typer.Option(
+            "--n-trials",
+            "-n",
+            help="Trials in the end, earlier ones included; 50 without --timeout.",
+        ),
+    ] = None,
+    timeout: Annotated[float | None, typer.Option("--timeout", help="Seconds after which no trial begins.")] = None,
+    direction: Annotated[
+        str | None, typer.Option("--direction", help="minimize or maximize; minimize if not given.")
+    ] = None,
+    method: Annotated[str | None, typer.Option("--method", help="See `quadrat methods`; Auto if not given.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Names all randomness; 0 if not given.")] = None,
+    study: Study = None,
+    storage: Storage = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", "-w", help="Trials at once, each in a process; in this one if not given.")
+    ] = None,
+    executor: Annotated[str | None, typer.Option("--executor", help="What evaluates: process, dask or ray.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option("--scheduler", help="Address of a Dask scheduler or a Ray cluster that runs already.")
+    ] = None,
+    trial_timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--trial-timeout", help="Seconds that a trial may take; then it is ended and tried again, twice at most."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Tune a function: ask, evaluate, tell, until there are enough trials.
+
+    A study is kept in its storage: the same command goes on with it, also after a crash. Ctrl-C lets running trials
+    finish, a second one stops at once.
+
+    Exit status: 0 at the end, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM.
+    """
+    from quadrat.cli.tune_command import TuneOptions
+    from quadrat.cli.tune_command import tune as run
+
+    status = run(
+        TuneOptions(
+            objective=objective,
+            space=space,
+            n_trials=n_trials,
+            timeout=timeout,
+            direction=direction,
+            method=method,
+            seed=seed,
+            study=study,
+            storage=storage,
+            workers=workers,
+            executor=executor,
+            scheduler=scheduler,
+            trial_timeout=trial_timeout,
+            as_json=as_json,
+        )
+    )
+    raise typer.Exit(status)
+
+
+SpaceFile = Annotated[
+    str | None, typer.Option("--space", help="TOML or JSON file with the parameters; kept with the study.")
+]
+WhichWay = Annotated[
+    str | None, typer.Option("--direction", help="maximize or minimize; a new study minimizes if not given.")
+]
+MethodName = Annotated[
+    str | None, typer.Option("--method", help="Name of a method, see quadrat methods; kept with the study.")
+]
+Seed = Annotated[int | None, typer.Option("--seed", help="Of a new study, kept with it; 0 if not given.")]
+
+
+@app.command()
+def ask(
+    space: SpaceFile = None,
+    study: Study = None,
+    storage: Storage = None,
+    direction: WhichWay = None,
+    method: MethodName = None,
+    seed: Seed = None,
+    n: Annotated[int, typer.Option("--n", "-n", help="How many trials, to be evaluated at once.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Ask what to evaluate next; the first time with --space, which begins a study."""
+    from quadrat.cli import bench_commands as bench
+
+    bench.ask(bench.Where(study, storage), bench.Beginning(space, direction, method, seed), n, as_json=as_json)
+
+
+# Without options that are unknown, a value such as -1.5 would be one.
+@app.command(context_settings={"ignore_unknown_options": True})
+def tell(
+    number: Annotated[int | None, typer.Argument(help="Of a trial that was asked.", show_default=False)] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[VALUE]...", help="What was measured; several are replicates.", show_default=False),
+    ] = None,
+    sem: Annotated[
+        str | None, typer.Option("--sem", help="Standard error of the value; with --csv the column that has it.")
+    ] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="There is no value: the experiment failed.")] = False,
+    reason: Annotated[str | None, typer.Option("--reason", help="Why it failed.")] = None,
+    csv: Annotated[str | None, typer.Option("--csv", help="File with results, a row each, instead of a number.")] = None,
+    value: Annotated[str | None, typer.Option("--value", help="Column of the file with the results; value.")] = None,
+    space: SpaceFile = None,
+    study: Study = None,
+    storage: Storage = None,
+    direction: WhichWay = None,
+    method: MethodName = None,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """Report what was measured: quadrat tell 3 0.82, or many results from before with --csv old.csv."""
+    from quadrat.cli import bench_commands as bench
+
+    where, beginning = bench.Where(study, storage), bench.Beginning(space, direction, method, seed)
+    if csv is not None:
+        bench.refuse_with_csv(number, values, failed=failed, reason=reason)
+        bench.tell_file(where, beginning, csv, value=value, sem=sem, as_json=as_json)
+    else:
+        bench.refuse_without_csv(beginning, value)
+        bench.tell(where, number, values or [], sem=sem, failed=failed, reason=reason, as_json=as_json)
+
+
+@app.command()
+def show(
+    study: Study = None,
+    storage: Storage = None,
+    last: Annotated[int, typer.Option("--last", help="How many trials; those that run are always shown.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """Show a study and its trials, or the studies of a storage that has several."""
+    from quadrat.cli import bench_commands as bench
+
+    bench.show(bench.Where(study, storage), last, as_json=as_json)

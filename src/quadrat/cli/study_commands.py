@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from optuna.study import Study
 from rich import box
 from rich.table import Table
 
+from quadrat.cli.trial_table import shown
 from quadrat.errors import InvalidInput
 from quadrat.integrations import recommend
 from quadrat.optimizer import Recommendation
@@ -20,7 +22,7 @@ from quadrat.studies import open_storage
 from quadrat.studies.storage import DEFAULT_JOURNAL
 from quadrat.studies.table import rows_of, write_csv
 
-__all__ = ["best_json", "best_table", "export", "opened"]
+__all__ = ["best_json", "best_table", "export", "opened", "place"]
 
 
 def opened(name: str | None, storage: str | None) -> Study:
@@ -37,12 +39,22 @@ def opened(name: str | None, storage: str | None) -> Study:
         raise InvalidInput(f"storage: expected a journal file or a URL, got {where}, which does not exist")
     opened_storage = open_storage(storage)
     names = [study.study_name for study in opened_storage.get_all_studies()]
+    where = place(storage)
     if name is None and len(names) == 1:
         [name] = names
     if name is None or name not in names:
         known = ", ".join(names) if names else "none"
         raise InvalidInput(f"study: expected --study with the name of one in {where}, which has {known}, got {name}")
     return optuna.load_study(study_name=name, storage=opened_storage)
+
+
+def place(storage: str | None) -> str:
+    """Return where studies are, for people to read: without the password in a URL."""
+    if storage is None:
+        return DEFAULT_JOURNAL
+    scheme, slashes, rest = storage.partition("://")
+    user, at, host = rest.rpartition("@")
+    return f"{scheme}{slashes}{user.split(':')[0]}{at}{host}"
 
 
 def best_table(study: Study) -> tuple[Table, str]:
@@ -53,7 +65,7 @@ def best_table(study: Study) -> tuple[Table, str]:
     table.add_column("recommended")
     table.add_column(f"best seen (trial {found.best_seen.number})")
     for name in {**found.params, **found.best_seen.params}:
-        table.add_row(name, _shown(found.params.get(name)), _shown(found.best_seen.params.get(name)))
+        table.add_row(name, _cell(found.params, name), _cell(found.best_seen.params, name))
     table.add_row("value", _value(found), f"{found.best_seen.value:.6g}")
     if found.estimated_gain is not None and found.estimated_gain_upper is not None:
         gain = f"{found.estimated_gain:.3g}, at most {found.estimated_gain_upper:.3g} (90 %)"
@@ -81,8 +93,8 @@ def export(study: Study, csv_path: str | None) -> str | None:
     return None
 
 
-def _shown(value: Any) -> str:
-    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+def _cell(params: Mapping[str, Any], name: str) -> str:
+    return shown(params[name]) if name in params else ""
 
 
 def _value(found: Recommendation) -> str:

@@ -26,7 +26,7 @@ from quadrat.optimizer.method_choice import resolve
 from quadrat.randomness import generator
 from quadrat.space import Space
 
-__all__ = ["QuadratSampler"]
+__all__ = ["QuadratSampler", "chosen_params"]
 
 _CHOSEN = "quadrat:params"  # the system attribute of a trial with what was chosen for it, for others to see at once
 _LONGEST = 2045  # characters of an attribute in some databases
@@ -133,6 +133,9 @@ class QuadratSampler(BaseSampler):
         self._raise_error_if_multi_objective(study)
         if not search_space:
             return {}
+        chosen = chosen_params(trial, search_space)
+        if chosen:  # the trial was begun before: by a process that died, or by one that lets this one evaluate it
+            return chosen
         with self._lock:
             search = self._search_of(study, search_space)
             trials = study._get_trials(deepcopy=False, use_cache=False)  # others may have begun since
@@ -140,10 +143,12 @@ class QuadratSampler(BaseSampler):
             running = [
                 params
                 for other in trials
-                if other.state is TrialState.RUNNING and other.number != trial.number and (params := _chosen(other))
+                if other.state is TrialState.RUNNING
+                and other.number != trial.number
+                and (params := {**chosen_params(other, search_space), **other.params})
             ]
             params = search.ask(trial.number, running)
-            _publish(study, trial, params)  # before another thread looks at what runs
+            _publish(study, trial, params, search_space)  # before another thread looks at what runs
         return params
 
     def sample_independent(
@@ -196,22 +201,28 @@ def _decoded(space: Space, unit: np.ndarray[Any, np.dtype[np.float64]]) -> dict[
     return space.from_unit(space.round(unit[0])) if space.dimension else space.from_unit(np.empty(0))
 
 
-def _publish(study: Study, trial: FrozenTrial, params: Mapping[str, Any]) -> None:
+def _publish(
+    study: Study, trial: FrozenTrial, params: Mapping[str, Any], search_space: Mapping[str, BaseDistribution]
+) -> None:
     """Let other processes see at once what was chosen: Optuna writes parameters down when they are asked for."""
-    try:
-        text = json.dumps(params)
-    except TypeError:
-        return  # choices may be anything; then others see them when they are asked for
+    text = json.dumps({name: search_space[name].to_internal_repr(value) for name, value in params.items()})
     for part in range(0, len(text), _LONGEST):
         name = f"{_CHOSEN}:{part // _LONGEST}"
         study._storage.set_trial_system_attr(trial._trial_id, name, text[part : part + _LONGEST])
 
 
-def _chosen(trial: FrozenTrial) -> dict[str, Any]:
-    """Return what is known of the parameters of a running trial."""
+def chosen_params(trial: FrozenTrial, distributions: Mapping[str, BaseDistribution]) -> dict[str, Any]:
+    """Return what a sampler chose for a trial, of the parameters with these distributions, asked for or not yet."""
     parts, part = [], 0
     while (text := trial.system_attrs.get(f"{_CHOSEN}:{part}")) is not None:
         parts.append(text)
         part += 1
-    chosen: dict[str, Any] = json.loads("".join(parts)) if parts else {}
-    return {**chosen, **trial.params}
+    try:
+        inside: dict[str, float] = json.loads("".join(parts)) if parts else {}
+    except json.JSONDecodeError:  # whoever chose died between two parts
+        return {}
+    return {
+        name: distributions[name].to_external_repr(value)
+        for name, value in inside.items()
+        if name in distributions and distributions[name]._contains(value)
+    }

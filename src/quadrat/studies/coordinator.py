@@ -14,29 +14,41 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor
+from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any
 
 import optuna
 from optuna.study import Study
-from optuna.trial import FrozenTrial, TrialState
+from optuna.trial import TrialState
 
-from quadrat.errors import InvalidInput
+from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.integrations.distributions import suggest
 from quadrat.integrations.study_space import keep_space
 from quadrat.optimizer import FAILED, Trial
 from quadrat.space import Space
+from quadrat.studies.evaluation import TRIAL_ID
 from quadrat.studies.lease import Lease
 from quadrat.studies.telling import tell_outcome
-from quadrat.tune.workers import Finished, Workers
+from quadrat.tune.workers import Finished, WorkerDied, Workers
 
 __all__ = ["Coordinator"]
 
-RETRIES = 2  # times that a trial is evaluated again after its worker died
+RETRIES = 2  # times that a trial is evaluated again after its worker died or took too long
+FIRST_FAILURES = 5  # failures from the very first trial on after which a run ends: the objective has a mistake
 _OWNED = "quadrat:owner"  # the user attribute of a trial that a coordinator began
 _PATIENCE = 1.0  # seconds between looks at the clock and at signals
 _LONGEST_REASON = 500  # characters of an exception that are kept
 _logger = logging.getLogger(__name__)
+
+
+@dataclass
+class _Running:
+    """A trial with a worker: since when, in seconds of the monotonic clock, and whether it was given up."""
+
+    trial: Trial
+    since: float
+    overdue: bool = False
 
 
 class Coordinator:
@@ -47,15 +59,19 @@ class Coordinator:
     study
         With a sampler that knows the space.
     space
-        What is searched.
+        What is searched; workers are given the parameters. None is for objectives that define it as they run: workers
+        are given the trial (see `DefineByRun`).
     make_workers
-        Makes what evaluates parameters; made again when it broke.
+        Makes what evaluates trials; made again when it broke.
     n_trials
         How many trials the study has in the end, those of earlier runs included; failed ones count.
     timeout
         Seconds after which nothing new begins; None is for ever.
+    overdue
+        Seconds that an evaluation may take; None is for ever. One that takes longer is ended and counts as that of a
+        worker that died.
     retries
-        See `RETRIES`.
+        How often the trial of a worker that died is evaluated again before it has failed.
     on_told
         Called after every trial, with its number and state.
     """
@@ -63,23 +79,26 @@ class Coordinator:
     def __init__(
         self,
         study: Study,
-        space: Space,
+        space: Space | None,
         make_workers: Callable[[], Workers],
         *,
         n_trials: int,
         timeout: float | None = None,
+        overdue: float | None = None,
         retries: int = RETRIES,
         on_told: Callable[[int, TrialState], None] | None = None,
     ) -> None:
         self._study, self._space, self._make_workers = study, space, make_workers
-        self._n_trials, self._retries = n_trials, retries
+        self._n_trials, self._overdue, self._retries = n_trials, overdue, retries
         self._deadline = None if timeout is None else time.monotonic() + timeout
         self._on_told = on_told or (lambda _number, _state: None)
         self._workers = make_workers()
+        self._unused = True
         self._waiting: list[Trial] = []  # begun, but not with a worker
-        self._running: dict[int, Trial] = {}
+        self._running: dict[int, _Running] = {}
         self._tries: dict[int, int] = {}
         self._ids: dict[int, int] = {}
+        self._first_failures: int | None = 0  # None once a trial was complete
 
     def run(self) -> str:
         """Run to the end; return why it ended.
@@ -88,41 +107,70 @@ class Coordinator:
         ran stays in the study, to be evaluated again by the next coordinator.
         """
         with Lease(self._study) as lease, _Interrupts() as interrupts:
-            keep_space(self._study, self._space)
+            if self._space is not None:
+                keep_space(self._study, self._space)
             self._adopt()
             while True:
                 ending = self._ending(interrupts)
                 while ending is None and self._workers.room and self._start_one(lease.owner):
-                    pass
-                if not self._workers.busy:
+                    ending = self._ending(interrupts)
+                if not self._workers.busy and (ending is not None or self._workers.broken is None):
                     return ending or f"all {self._n_trials} trials done"
-                for finished in self._workers.collect(_PATIENCE):
+                for finished in self._workers.collect(self._patience()):
                     self._finish(finished)
+                self._give_up_what_is_overdue()
                 self._mend()
+
+    def _patience(self) -> float:
+        """Seconds until something may have to be done, at most until the next look at the clock and at signals."""
+        if self._overdue is None:
+            return _PATIENCE
+        first = min((running.since for running in self._running.values()), default=time.monotonic())
+        return min(_PATIENCE, max(0.01, first + self._overdue - time.monotonic()))
+
+    def _give_up_what_is_overdue(self) -> None:
+        if self._overdue is None:
+            return
+        for number, running in list(self._running.items()):
+            if not running.overdue and time.monotonic() - running.since > self._overdue:
+                running.overdue = True
+                self._workers.abandon(number)
 
     def _mend(self) -> None:
         """Make new workers where the old ones broke and have nothing left to give back."""
-        if self._workers.broken is not None and not self._workers.busy:
-            self._workers = self._make_workers()
+        if self._workers.broken is None or self._workers.busy:
+            return
+        if self._unused:
+            raise NotAvailable(
+                f"workers: expected some that take trials, got new ones that do not: {self._workers.broken}"
+            )
+        self._workers, self._unused = self._make_workers(), True
 
     def _ending(self, interrupts: _Interrupts) -> str | None:
-        if interrupts.count:
-            return "interrupted"
+        if interrupts.caught:
+            return f"interrupted by {signal.Signals(interrupts.caught[0]).name}"
         if self._deadline is not None and time.monotonic() >= self._deadline:
             return "timeout"
+        if self._first_failures is not None and self._first_failures >= FIRST_FAILURES:
+            return f"the first {self._first_failures} trials failed"
         return None
 
     def _adopt(self) -> None:
         """Take over what an earlier coordinator began and did not end."""
-        for trial in self._study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
-            if _OWNED in trial.user_attrs or not trial.params:
+        for trial in self._study.get_trials(deepcopy=False):
+            if trial.state is TrialState.COMPLETE:
+                self._first_failures = None
+            if trial.state is TrialState.RUNNING and (_OWNED in trial.user_attrs or not trial.params):
                 _logger.warning("trial %d was begun and not ended; it is evaluated again", trial.number)
-                self._waiting.append(self._begun(trial))
+                self._waiting.append(self._begun(optuna.trial.Trial(self._study, trial._trial_id)))
 
-    def _begun(self, trial: FrozenTrial | optuna.Trial) -> Trial:
-        handle = optuna.trial.Trial(self._study, trial._trial_id)
+    def _begun(self, trial: optuna.Trial) -> Trial:
+        """Have the parameters of a trial chosen; return what its worker is given."""
         self._ids[trial.number] = trial._trial_id
-        return Trial(trial.number, suggest(handle, self._space), "")
+        if self._space is not None:
+            return Trial(trial.number, suggest(trial, self._space), "")
+        _ = trial.relative_params  # Optuna 5 waits with choosing until somebody asks
+        return Trial(trial.number, {TRIAL_ID: trial._trial_id}, "")
 
     def _start_one(self, owner: str) -> bool:
         """Give a worker something to do; return whether there was anything."""
@@ -134,8 +182,12 @@ class Coordinator:
             trial = self._begun(asked)
         else:
             return False
-        self._running[trial.number] = trial
         self._workers.start(trial)
+        if self._workers.broken is not None:  # it was not taken
+            self._waiting.insert(0, trial)
+            return False
+        self._running[trial.number] = _Running(trial, time.monotonic())
+        self._unused = False
         return True
 
     def _total(self) -> int:
@@ -144,16 +196,26 @@ class Coordinator:
 
     def _finish(self, finished: Finished) -> None:
         number, error = finished.trial.number, finished.error
-        trial = self._running.pop(number)
-        if isinstance(error, BrokenExecutor):
+        running = self._running.pop(number)
+        if finished.unknown or isinstance(error, BrokenExecutor | WorkerDied):
             self._tries[number] = self._tries.get(number, 0) + 1
+            if running.overdue:
+                error = WorkerDied(f"no answer after {self._overdue:g} s")
             if self._tries[number] <= self._retries:
-                _logger.warning("trial %d: its worker died; it is evaluated again", number)
-                self._waiting.append(trial)
+                _logger.warning("trial %d: its worker died (%s); it is evaluated again", number, error)
+                self._waiting.append(running.trial)
                 return
+            error = WorkerDied(f"{error}, {self._tries[number]} times")
         handle = optuna.trial.Trial(self._study, self._ids[number])
-        state = self._told(handle, finished)
+        state = self._told(handle, Finished(finished.trial, finished.outcome, error))
+        self._count(state)
         self._on_told(number, state)
+
+    def _count(self, state: TrialState) -> None:
+        if state in (TrialState.COMPLETE, TrialState.PRUNED):
+            self._first_failures = None
+        elif self._first_failures is not None:
+            self._first_failures += 1
 
     def _told(self, handle: optuna.Trial, finished: Finished) -> TrialState:
         error = finished.error
@@ -162,7 +224,10 @@ class Coordinator:
                 return tell_outcome(self._study, handle, finished.outcome)
             except InvalidInput as refused:
                 error = refused
-        _logger.warning("trial %d failed at %r", finished.trial.number, finished.trial.params, exc_info=error)
+        if isinstance(error, optuna.TrialPruned):
+            self._study.tell(handle, state=TrialState.PRUNED)
+            return TrialState.PRUNED
+        _logger.warning("trial %d failed at %r", finished.trial.number, handle.params, exc_info=error)
         reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
         return tell_outcome(self._study, handle, FAILED, reason=reason)
 
@@ -171,7 +236,7 @@ class _Interrupts:
     """Counts SIGINT and SIGTERM within a block; from the second on they raise KeyboardInterrupt."""
 
     def __init__(self) -> None:
-        self.count = 0
+        self.caught: list[int] = []
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> _Interrupts:
@@ -187,7 +252,7 @@ class _Interrupts:
             signal.signal(number, handler)
 
     def _caught(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002  # what was interrupted goes on
-        self.count += 1
-        if self.count > 1:
+        self.caught.append(number)
+        if len(self.caught) > 1:
             raise KeyboardInterrupt
         _logger.warning("interrupted: waiting for what is running; interrupt again to leave it")

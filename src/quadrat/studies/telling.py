@@ -39,14 +39,18 @@ def tell_outcome(study: Study, trial: Trial, outcome: object, *, reason: str | N
         trial.set_user_attr(FAILURE, reading.failure)
         study.tell(trial, state=TrialState.FAIL)
         return TrialState.FAIL
-    if len(reading.values) > 1:
-        trial.set_user_attr(REPLICATES, list(reading.values))
-    if reading.sem is not None:
-        trial.set_user_attr(STANDARD_ERROR, reading.sem)
+    _note(trial, REPLICATES, list(reading.values) if len(reading.values) > 1 else None)
+    _note(trial, STANDARD_ERROR, reading.sem)
     if reading.constraints:
         _constrain(trial, reading.constraints)
     study.tell(trial, sum(reading.values) / len(reading.values))
     return TrialState.COMPLETE
+
+
+def _note(trial: Trial, name: str, value: object) -> None:
+    """Set an attribute, also to None where an earlier evaluation, whose process died, left something."""
+    if value is not None or trial.user_attrs.get(name) is not None:
+        trial.set_user_attr(name, value)
 
 
 def _constrain(trial: Trial, constraints: dict[str, float]) -> None:

@@ -174,6 +174,8 @@ class _Run:
             if not self._workers.busy:
                 return
             for finished in self._workers.collect(self._time_left()):
+                if finished.unknown:
+                    continue  # it stays pending
                 record = self._tell(finished)
                 self._finished += 1
                 bar.update(self._optimizer, self._finished)

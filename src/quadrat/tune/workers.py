@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -27,6 +27,11 @@ class Finished:
     outcome: object = None
     error: BaseException | None = None
 
+    @property
+    def unknown(self) -> bool:
+        """Whether nothing is known of it: its evaluation never began, or was interrupted together with this process."""
+        return isinstance(self.error, CancelledError | KeyboardInterrupt)
+
 
 class Workers(Protocol):
     """What the loop needs of them."""
@@ -49,6 +54,9 @@ class Workers(Protocol):
 
     def cancel(self) -> None:
         """Drop the trials whose evaluation has not begun."""
+
+    def abandon(self, number: int) -> None:
+        """Give up a trial that takes too long; it comes back as finished, with an error."""
 
 
 class Here:
@@ -83,6 +91,9 @@ class Here:
     def cancel(self) -> None:
         self._trial = None
 
+    def abandon(self, number: int) -> None:
+        """Nothing: whoever waits here cannot interrupt what runs here."""
+
 
 class OnExecutor:
     """Keeps `n` trials on an executor of the `concurrent.futures` kind (threads, processes, Dask, ...)."""
@@ -96,7 +107,7 @@ class OnExecutor:
 
     @property
     def room(self) -> int:
-        return self._n - len(self._running)
+        return 0 if self.broken is not None else self._n - len(self._running)
 
     @property
     def busy(self) -> bool:
@@ -113,18 +124,38 @@ class OnExecutor:
         finished = []
         for future in sorted(done, key=lambda future: self._running[future].number):
             trial = self._running.pop(future)
-            error = None if future.cancelled() else future.exception()
-            if future.cancelled() or isinstance(error, KeyboardInterrupt):
-                continue  # not begun, or interrupted together with this process: nothing is known, it stays pending
+            error = CancelledError() if future.cancelled() else future.exception()
             if isinstance(error, BrokenExecutor):
                 self.broken = f"{type(error).__name__}: {error}"
             finished.append(Finished(trial, error=error) if error else Finished(trial, future.result()))
         return finished
 
+    def abandon(self, number: int) -> None:
+        """Give up a trial.
+
+        An executor with a method `abandon` ends whatever evaluates a future; of others the future is only left alone,
+        and a worker of theirs stays busy.
+        """
+        for future, trial in self._running.items():
+            if trial.number == number:
+                end = getattr(self._executor, "abandon", None)
+                if end is not None:
+                    end(future)
+                else:
+                    del self._running[future]
+                    self._running[_given_up()] = trial
+                return
+
     def cancel(self) -> None:
         for future in list(self._running):
             if future.cancel():
                 del self._running[future]
+
+
+def _given_up() -> Future[Any]:
+    future: Future[Any] = Future()
+    future.set_exception(WorkerDied("no answer, and its executor cannot end it"))
+    return future
 
 
 def workers_for(objective: Objective, executor: Executor | None, n_parallel: int | None) -> Workers:

@@ -1,0 +1,181 @@
+"""`quadrat tune`: run a study of a function in a file."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.study import Study
+from optuna.trial import TrialState
+
+from quadrat.cli.screen import Screen
+from quadrat.cli.study_commands import best_table
+from quadrat.cli.tune_screen import TuneScreen, duration
+from quadrat.errors import InvalidInput, QuadratError
+from quadrat.integrations import recommend
+from quadrat.integrations.study_space import kept_space
+from quadrat.space import Space
+from quadrat.studies import DEFAULT_JOURNAL, Coordinator, ObjectiveReference, open_storage
+from quadrat.studies.evaluation import DefineByRun, WithParams, run_trial
+from quadrat.studies.executors import opened_executor
+from quadrat.studies.opening import SEED, open_study
+from quadrat.studies.telling import FAILURE
+from quadrat.tune.workers import Here, OnExecutor, Workers
+
+__all__ = ["TuneOptions", "tune"]
+
+DEFAULT_TRIALS = 50
+_WORDS = {TrialState.COMPLETE: "complete", TrialState.FAIL: "failed", TrialState.PRUNED: "pruned"}
+
+
+@dataclass(frozen=True)
+class TuneOptions:
+    """What the command was given; see its help."""
+
+    objective: str
+    space: str | None = None
+    n_trials: int | None = None
+    timeout: float | None = None
+    direction: str | None = None
+    method: str | None = None
+    seed: int | None = None
+    study: str | None = None
+    storage: str | None = None
+    workers: int | None = None
+    executor: str | None = None
+    scheduler: str | None = None
+    trial_timeout: float | None = None
+    as_json: bool = False
+
+    @property
+    def total(self) -> int | None:
+        """How many trials there are in the end; None is no limit but time."""
+        if self.n_trials is None:
+            return DEFAULT_TRIALS if self.timeout is None else None
+        return self.n_trials
+
+    @property
+    def where(self) -> str:
+        """The storage, as any process of this machine can open it."""
+        given = DEFAULT_JOURNAL if self.storage is None else self.storage
+        return given if "://" in given else str(Path(given).resolve())
+
+
+def tune(options: TuneOptions) -> int:
+    """Run a study to its end, show it, and return the exit status.
+
+    The status is 0 when it ended by itself, and that of the signal (130 or 143) when it was interrupted.
+
+    Raises
+    ------
+    InvalidInput
+        Options that do not go together, an objective that is not found, or one that never gave a value.
+    """
+    _check_positive(options)
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    reference = ObjectiveReference.read(options.objective)
+    space = None if options.space is None else Space.from_toml(options.space)
+    reference.load()  # what is wrong with it is better known before the first trial
+    study = open_study(
+        open_storage(options.where),
+        options.study,
+        space=space,
+        direction=options.direction,
+        method=options.method,
+        seed=options.seed,
+    )
+    searched = kept_space(study) if space is None else space
+    screen, started = Screen(), time.monotonic()
+    shown = TuneScreen(study, options.total, options.timeout, rows=not options.as_json, width=screen.width)
+    with shown, _workers(options, study, reference, searched) as make_workers:
+        ending = Coordinator(
+            study,
+            searched,
+            make_workers,
+            n_trials=sys.maxsize if options.total is None else options.total,
+            timeout=options.timeout,
+            overdue=options.trial_timeout,
+            on_told=shown.told,
+        ).run()
+    return _finish(study, options, screen, ending, time.monotonic() - started)
+
+
+def _check_positive(options: TuneOptions) -> None:
+    numbers = {
+        "n-trials": options.n_trials, "timeout": options.timeout, "workers": options.workers,
+        "trial-timeout": options.trial_timeout,
+    }  # fmt: skip
+    for name, value in numbers.items():
+        if value is not None and not (value > 0 and math.isfinite(value)):
+            raise InvalidInput(f"{name}: expected a number above 0, got {value:g}")
+    if options.scheduler is not None and options.executor is None:
+        raise InvalidInput(f"scheduler: expected --executor dask or ray with it, got {options.scheduler} alone")
+
+
+@contextmanager
+def _workers(
+    options: TuneOptions, study: Study, reference: ObjectiveReference, space: Space | None
+) -> Iterator[Callable[[], Workers]]:
+    """Yield what makes the workers: this process where nothing else is asked for, else an executor."""
+    if options.workers is None and options.executor is None and options.trial_timeout is None:
+        here = partial(run_trial, reference, study) if space is None else WithParams(reference)
+        yield lambda: Here(here)
+        return
+    evaluation: Callable[[dict[str, Any]], object] = WithParams(reference)
+    if space is None:
+        evaluation = DefineByRun(reference, options.where, study.study_name, study.user_attrs[SEED])
+    with opened_executor(options.executor or "process", options.workers, options.scheduler) as (executor, n):
+        yield lambda: OnExecutor(evaluation, executor, n)
+
+
+def _finish(study: Study, options: TuneOptions, screen: Screen, ending: str, seconds: float) -> int:
+    trials = study.get_trials(deepcopy=False)
+    states = Counter(trial.state for trial in trials)
+    if not states[TrialState.COMPLETE] and states[TrialState.FAIL]:
+        last = max((trial for trial in trials if trial.state is TrialState.FAIL), key=lambda trial: trial.number)
+        raise InvalidInput(
+            f"objective: expected a number from {options.objective}, got {states[TrialState.FAIL]} trials that failed;"
+            f" the last, trial {last.number}: {last.user_attrs.get(FAILURE, 'unknown')}; mend it and start again, the"
+            f" study {study.study_name!r} keeps them"
+        )
+    counts = {word: states[state] for state, word in _WORDS.items() if states[state]}
+    if options.as_json:
+        said = {
+            "study": study.study_name,
+            "storage": options.storage or DEFAULT_JOURNAL,
+            "ended": ending,
+            "trials": counts,
+            "recommended": _recommended(study),
+        }
+        sys.stdout.write(json.dumps(said, indent=2, ensure_ascii=False) + "\n")
+    else:
+        screen.say("")
+        if states[TrialState.COMPLETE]:
+            table, why = best_table(study)
+            screen.show(table)
+            screen.say(why)
+        told = ", ".join(f"{count} {word}" for word, count in counts.items()) or "no trials"
+        where = options.storage or DEFAULT_JOURNAL
+        screen.say(f"Study {study.study_name} in {where}: {told}; {ending}, {duration(seconds)}.")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if ending.endswith(number.name):
+            return 128 + number
+    return 0
+
+
+def _recommended(study: Study) -> dict[str, Any] | None:
+    try:
+        return asdict(recommend(study))
+    except QuadratError:
+        return None

@@ -1,0 +1,172 @@
+"""What `quadrat tune` shows while it runs: a table that grows, and in a terminal one that is drawn again."""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from collections import deque
+from collections.abc import Iterable
+from types import TracebackType
+
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from quadrat.errors import QuadratError
+from quadrat.integrations import recommend
+from quadrat.optimizer import Recommendation
+
+__all__ = ["TuneScreen", "duration"]
+
+_ROWS = 12  # trials that a terminal shows
+_SHARE = 0.2  # of the time that goes into what is shown, at most
+_ENDED = {TrialState.FAIL: "failed", TrialState.PRUNED: "pruned"}
+_COLUMNS = {"trial": 6, "value": 13, "recommended so far": 20, "90 % interval": 22, "could gain": 12, "left": 7}
+
+
+class TuneScreen(logging.Handler):
+    """Shows trials as they end, and what goes wrong.
+
+    In a terminal a table of the last trials and the recommended parameters; elsewhere a line for each trial.
+    Warnings of the package come in between; the first failure with its traceback, later ones in a line.
+
+    Parameters
+    ----------
+    study
+        What is shown.
+    n_trials, timeout
+        When it ends: number of trials, seconds; None is never.
+    rows
+        Whether trials are shown; warnings are in any case, on standard error.
+    width
+        Of the screen, in columns.
+    """
+
+    def __init__(self, study: Study, n_trials: int | None, timeout: float | None, *, rows: bool, width: int) -> None:
+        super().__init__(logging.WARNING)
+        self._study, self._n_trials, self._timeout, self._rows = study, n_trials, timeout, rows
+        self._console = Console(width=width, highlight=False, markup=False, emoji=False, stderr=not rows)
+        self._beside = Console(width=width, highlight=False, markup=False, emoji=False, stderr=True)
+        self._started = time.monotonic()
+        self._before = sum(trial.state.is_finished() for trial in study.get_trials(deepcopy=False))
+        self._told = 0
+        self._last: deque[tuple[str, ...]] = deque(maxlen=_ROWS)
+        self._recommended: Recommendation | None = None
+        self._fresh_at, self._took = -float("inf"), 0.0
+        self._failed_before = False
+        self._live: Live | None = None
+
+    def __enter__(self) -> TuneScreen:
+        logging.getLogger("quadrat").addHandler(self)
+        if self._rows and self._console.is_terminal:
+            self._live = Live(get_renderable=self._whole, console=self._console, refresh_per_second=2)
+            self._live.start()
+        elif self._rows:
+            self._console.print(_line(_COLUMNS))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+        logging.getLogger("quadrat").removeHandler(self)
+
+    def told(self, number: int, state: TrialState) -> None:
+        """Show a trial that ended."""
+        self._told += 1
+        if not self._rows:
+            return
+        fresh = self._refresh()
+        row = self._row(self._study.get_trials(deepcopy=False)[number], state, self._recommended if fresh else None)
+        self._last.append(row)
+        if self._live is None:
+            self._console.print(_line(row))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a warning of the package."""
+        text = f"quadrat: {record.getMessage()}"
+        if record.exc_info and record.exc_info[1] is not None:
+            error = record.exc_info[1]
+            if self._failed_before:
+                text += f": {type(error).__name__}: {error}"
+            else:
+                text += "\n" + "".join(traceback.format_exception(error)).rstrip()
+            self._failed_before = True
+        (self._console if self._live is not None else self._beside).print(text, soft_wrap=True)
+
+    def _refresh(self) -> bool:
+        """Ask the model what it recommends, unless that takes too much of the time; return whether it was asked."""
+        now = time.monotonic()
+        if now - self._fresh_at < self._took / _SHARE:
+            return False
+        try:
+            self._recommended = recommend(self._study)
+        except QuadratError:  # nothing is complete yet, or trials have no parameters in common
+            self._recommended = None
+        self._fresh_at = time.monotonic()
+        self._took = self._fresh_at - now
+        return True
+
+    def _row(self, trial: FrozenTrial, state: TrialState, found: Recommendation | None) -> tuple[str, ...]:
+        value = f"{trial.value:.6g}" if state is TrialState.COMPLETE else _ENDED[state]
+        interval = gain = ""
+        if found is not None and found.credible_interval is not None:
+            interval = "{:.4g} to {:.4g}".format(*found.credible_interval)
+        if found is not None and found.estimated_gain is not None:
+            gain = f"{found.estimated_gain:.3g}"
+        so_far = "" if found is None else f"{found.value:.6g}"
+        return str(trial.number), value, so_far, interval, gain, self._left()
+
+    def _left(self) -> str:
+        elapsed = time.monotonic() - self._started
+        limits = []
+        if self._timeout is not None:
+            limits.append(max(0.0, self._timeout - elapsed))
+        if self._n_trials is not None and self._told:
+            limits.append(elapsed / self._told * max(0, self._n_trials - self._before - self._told))
+        return duration(min(limits)) if limits else ""
+
+    def _whole(self) -> RenderableType:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
+        for name in _COLUMNS:
+            table.add_column(name, justify="right")
+        for row in self._last:
+            table.add_row(*row)
+        parts: list[RenderableType] = [table]
+        if self._recommended is not None:
+            params = "  ".join(f"{name}={_shown(value)}" for name, value in self._recommended.params.items())
+            parts.append(Text(f"recommended  {params}", overflow="ellipsis", no_wrap=True))
+        done = self._before + self._told
+        of = "" if self._n_trials is None else f" of {self._n_trials}"
+        parts.append(Text(f"{done}{of} trials done after {duration(time.monotonic() - self._started)}"))
+        return Group(*parts)
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people write it.
+
+    Examples
+    --------
+    >>> duration(3.2), duration(75), duration(4000)
+    ('3 s', '1:15', '1:06:40')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "".join(cell.rjust(width) for cell, width in zip(cells, _COLUMNS.values(), strict=True)).rstrip()
+
+
+def _shown(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

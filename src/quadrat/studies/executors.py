@@ -1,0 +1,63 @@
+"""The executor that somebody asks for by name: processes of this machine, Dask, or Ray."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+
+from quadrat.errors import InvalidInput
+from quadrat.studies.process_workers import ProcessWorkers
+
+__all__ = ["EXECUTORS", "opened_executor"]
+
+EXECUTORS = ("process", "dask", "ray")
+
+
+@contextmanager
+def opened_executor(kind: str, n_workers: int | None, scheduler: str | None) -> Iterator[tuple[Executor, int]]:
+    """Yield an executor and how many trials it runs at once; end it afterwards, after an exception without waiting.
+
+    Parameters
+    ----------
+    kind
+        One of `EXECUTORS`.
+    n_workers
+        How many trials run at once; None is as many as the cluster at `scheduler` has room for, else one.
+    scheduler
+        The address of a Dask scheduler or a Ray cluster; None starts one here.
+
+    Raises
+    ------
+    InvalidInput
+        Another kind; a scheduler that cannot be reached, or one for processes; a package that is not installed.
+    """
+    executor = _made(kind, n_workers, scheduler)
+    try:
+        yield executor, int(getattr(executor, "_max_workers", n_workers or 1))
+    except BaseException:
+        if isinstance(executor, ProcessWorkers):
+            executor.kill()
+        executor.shutdown(wait=False, cancel_futures=True)
+        raise
+    executor.shutdown(wait=True)
+
+
+def _made(kind: str, n_workers: int | None, scheduler: str | None) -> Executor:
+    if kind not in EXECUTORS:
+        raise InvalidInput(f"executor: expected {', '.join(EXECUTORS[:-1])} or {EXECUTORS[-1]}, got {kind}")
+    if n_workers is not None and n_workers < 1:
+        raise InvalidInput(f"workers: expected at least 1, got {n_workers}")
+    if kind == "process":
+        if scheduler is not None:
+            raise InvalidInput(
+                f"scheduler: expected none for processes of this machine, got {scheduler}; use dask or ray"
+            )
+        return ProcessWorkers(n_workers or 1)
+    if kind == "dask":
+        from quadrat.integrations.dask_executor import DaskExecutor
+
+        return DaskExecutor(n_workers, scheduler=scheduler)
+    from quadrat.integrations.ray_executor import RayExecutor
+
+    return RayExecutor(n_workers, address=scheduler)

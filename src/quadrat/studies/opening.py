@@ -1,0 +1,157 @@
+"""A study in a storage, opened or begun: its space, direction, method and seed are kept with it.
+
+Whoever opens it later, in whatever process, needs none of them, and makes the suggestions that the first one would have
+made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import optuna
+from optuna.distributions import check_distribution_compatibility
+from optuna.storages import BaseStorage
+from optuna.study import Study
+
+from quadrat.errors import InvalidInput
+from quadrat.integrations.distributions import distribution_of
+from quadrat.integrations.optuna_sampler import QuadratSampler
+from quadrat.integrations.study_space import keep_space, kept_space
+from quadrat.optimizer.direction import Direction
+from quadrat.optimizer.method_choice import resolve
+from quadrat.randomness import generator
+from quadrat.space import Space
+
+__all__ = ["DEFAULT_STUDY", "METHOD", "SEED", "check_one_objective", "find_study", "open_study"]
+
+DEFAULT_STUDY = "quadrat"
+"""The name of a study that is begun without one."""
+
+METHOD = "quadrat:method"
+"""The user attribute of a study with the name of its method."""
+
+SEED = "quadrat:seed"
+"""The user attribute of a study with its seed."""
+
+_FIRST_SEED = 0
+
+
+def open_study(
+    storage: BaseStorage,
+    name: str | None,
+    *,
+    space: Space | None,
+    direction: str | None,
+    method: str | None,
+    seed: int | None,
+) -> Study:
+    """Return a study whose sampler is the one that it always had; it is begun where it does not exist.
+
+    Everything is checked before anything is written.
+
+    Parameters
+    ----------
+    storage
+        Where it is.
+    name
+        Of the study; None is the only one of the storage, or `DEFAULT_STUDY` where there is none.
+    space
+        What is searched; None is the space that is kept with the study. Where there is none either, the sampler knows
+        of parameters what finished trials had, as in Optuna.
+    direction
+        "maximize" or "minimize"; None is that of the study, and "minimize" for a new one.
+    method
+        The name of a method; None is that of the study, and the default for a new one.
+    seed
+        None is that of the study, and 0 for a new one.
+
+    Raises
+    ------
+    InvalidInput
+        A space, direction, method or seed other than that of the study; an unknown method; several objectives; or no
+        name where there are several studies.
+    """
+    wanted = None if direction is None else Direction.read(direction).value
+    named = None if method is None else type(resolve(method)).__name__
+    if seed is not None:
+        generator(seed)  # refuses what is not a seed
+    study = find_study(storage, name)
+    if study is None:
+        study = optuna.create_study(
+            storage=storage,
+            study_name=name or DEFAULT_STUDY,
+            direction="maximize" if wanted == "maximize" else "minimize",
+            load_if_exists=True,  # another process may have begun it just now
+        )
+    check_one_objective(study)
+    _check_same(study, "direction", study.direction.name.lower(), wanted)
+    _check_same(study, "method", study.user_attrs.get(METHOD), named)
+    _check_same(study, "seed", study.user_attrs.get(SEED), seed)
+    if space is not None:
+        _check_distributions(study, space)
+        keep_space(study, space)
+    chosen = _kept(study, METHOD, named or type(resolve(None)).__name__)
+    number = _kept(study, SEED, _FIRST_SEED if seed is None else seed)
+    # Known constraints are not kept with a study: the space that was given has them, the one that was kept has not.
+    searched = kept_space(study) if space is None else space
+    study.sampler = QuadratSampler(search_space=searched, method=chosen, seed=number)
+    return study
+
+
+def find_study(storage: BaseStorage, name: str | None) -> Study | None:
+    """Return the study of this name, or without a name the only one; None where there is none.
+
+    Raises
+    ------
+    InvalidInput
+        No name where there are several studies.
+    """
+    names = [study.study_name for study in storage.get_all_studies()]
+    if name is None:
+        if len(names) > 1:
+            raise InvalidInput(
+                f"study: expected the name of one of {', '.join(names)}, got none; say which with --study"
+            )
+        name = names[0] if names else DEFAULT_STUDY
+    return optuna.load_study(study_name=name, storage=storage) if name in names else None
+
+
+def check_one_objective(study: Study) -> None:
+    """Refuse a study with several objectives."""
+    if len(study.directions) != 1:
+        raise InvalidInput(
+            f"study: expected one objective, got {study.study_name!r}, which has {len(study.directions)}; name another"
+            " study"
+        )
+
+
+def _check_same(study: Study, what: str, kept: object, given: object) -> None:
+    """Refuse what differs from what is kept; where one of the two is not there, all is well."""
+    if kept is not None and given is not None and kept != given:
+        raise InvalidInput(
+            f"{what}: expected {kept}, which the study {study.study_name!r} has, got {given}; leave it out, or name a"
+            " new study"
+        )
+
+
+def _check_distributions(study: Study, space: Space) -> None:
+    """Refuse a space whose parameters Optuna would not let into a study that has others of the same names."""
+    for trial in study.get_trials(deepcopy=False):
+        for name, distribution in trial.distributions.items():
+            if name in space:
+                try:
+                    check_distribution_compatibility(distribution, distribution_of(space[name]))
+                except ValueError:
+                    raise InvalidInput(
+                        f"space: expected parameters as in the trials of the study {study.study_name!r}, got"
+                        f" {space[name]!r} for {name!r}, which is {distribution} in trial {trial.number}; name a new"
+                        " study"
+                    ) from None
+
+
+def _kept(study: Study, attribute: str, given: Any) -> Any:
+    """Return what is kept with the study; where nothing is, keep what is given."""
+    kept = study.user_attrs.get(attribute)
+    if kept is None:
+        study.set_user_attr(attribute, given)
+    return given if kept is None else kept
