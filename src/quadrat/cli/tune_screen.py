@@ -93,11 +93,11 @@ class TuneScreen(logging.Handler):
         text = f"quadrat: {record.getMessage()}"
         if record.exc_info and record.exc_info[1] is not None:
             error = record.exc_info[1]
-            if self._failed_before:
+            if self._failed_before or isinstance(error, QuadratError):  # ours say all there is to say
                 text += f": {type(error).__name__}: {error}"
             else:
                 text += "\n" + "".join(traceback.format_exception(error)).rstrip()
-            self._failed_before = True
+                self._failed_before = True
         (self._console if self._live is not None else self._beside).print(text, soft_wrap=True)
 
     def _refresh(self) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from functools import partial
 from multiprocessing.context import BaseContext
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, ParamSpec, TypeVar
 
@@ -61,7 +62,7 @@ class ProcessWorkers(Executor):
             if self._closed:
                 raise RuntimeError("cannot schedule new futures after shutdown")
             self._waiting.append((answer, partial(_limited, self._threads, partial(fn, *args, **kwargs))))
-            self._start()
+        self._start()
         return answer
 
     def abandon(self, future: Future[Any]) -> None:
@@ -76,8 +77,7 @@ class ProcessWorkers(Executor):
         with self._lock:
             self._closed = True
             if cancel_futures:
-                while self._waiting:
-                    self._waiting.popleft()[0].cancel()
+                self._cancel_waiting()
             left = [*self._busy, *(answer for answer, _ in self._waiting)]
             idle = list(self._idle)
         if wait:
@@ -91,8 +91,7 @@ class ProcessWorkers(Executor):
         """End all processes now."""
         with self._lock:
             self._closed = True
-            while self._waiting:
-                self._waiting.popleft()[0].cancel()
+            self._cancel_waiting()
             pools = [*self._busy.values(), *self._idle]
         for pool in pools:
             _kill(pool)
@@ -105,15 +104,28 @@ class ProcessWorkers(Executor):
             self.kill()
         self.shutdown(wait=True)
 
+    def _cancel_waiting(self) -> None:
+        """Called with the lock."""
+        while self._waiting:
+            answer, _ = self._waiting.popleft()
+            if answer.cancel():
+                answer.set_running_or_notify_cancel()  # whoever waits for it is told
+
     def _start(self) -> None:
-        """Give what waits to processes that are free; called with the lock."""
-        while self._waiting and len(self._busy) < self._max_workers:
-            answer, call = self._waiting.popleft()
-            if not answer.set_running_or_notify_cancel():
-                continue
-            pool, running = self._begun(call)
-            self._busy[answer] = pool
-            running.add_done_callback(partial(self._ended, answer))
+        """Give what waits to processes that are free."""
+        while True:
+            with self._lock:
+                if not self._waiting or len(self._busy) >= self._max_workers:
+                    return
+                answer, call = self._waiting.popleft()
+                if not answer.set_running_or_notify_cancel():
+                    continue
+                try:
+                    self._busy[answer], running = self._begun(call)
+                except (OSError, EOFError) as error:  # no memory for a process, or whatever starts them died
+                    running = Future()
+                    running.set_exception(WorkerDied(f"no process could be started: {type(error).__name__}: {error}"))
+            running.add_done_callback(partial(self._ended, answer))  # without the lock: it may be over already
 
     def _begun(self, call: Callable[[], Any]) -> tuple[ProcessPoolExecutor, Future[Any]]:
         while self._idle:
@@ -122,7 +134,8 @@ class ProcessWorkers(Executor):
                 return pool, pool.submit(call)
             except BrokenExecutor:  # its process died while it had nothing to do
                 continue
-        pool = ProcessPoolExecutor(1, mp_context=self._context, initializer=_begin_worker)
+        surroundings = dict(os.environ), str(Path.cwd())
+        pool = ProcessPoolExecutor(1, mp_context=self._context, initializer=_begin_worker, initargs=surroundings)
         return pool, pool.submit(call)
 
     def _ended(self, answer: Future[Any], running: Future[Any]) -> None:
@@ -130,10 +143,10 @@ class ProcessWorkers(Executor):
         error = running.exception()
         died = isinstance(error, BrokenExecutor)
         with self._lock:
-            pool = self._busy.pop(answer)
-            if not died:
+            pool = self._busy.pop(answer, None)
+            if pool is not None and not died:
                 self._idle.append(pool)
-            self._start()
+        self._start()
         if died:
             answer.set_exception(WorkerDied("the process ended before it answered"))
         elif error is not None:
@@ -166,7 +179,11 @@ def _kill(pool: ProcessPoolExecutor) -> None:
         process.kill()
 
 
-def _begin_worker() -> None:
+def _begin_worker(environment: dict[str, str], folder: str) -> None:
+    """Prepare a new process, which knows the environment and the folder of when the first one was begun."""
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave_to_parent)  # not SIG_IGN, which programs that an objective starts would inherit
     threading.Thread(target=_end_with_parent, name="quadrat-parent", daemon=True).start()

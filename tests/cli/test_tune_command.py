@@ -1,0 +1,502 @@
+"""`quadrat tune`: what people type, what they see, and what is left when the process is killed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import optuna
+import pytest
+from optuna.trial import TrialState
+
+import quadrat as qd
+from quadrat.cli import main
+from quadrat.studies import open_storage
+
+OBJECTIVES = '''
+"""Objectives to tune."""
+
+import json
+import math
+import os
+import time
+
+import optuna
+
+
+def bowl(params):
+    value = (params["x"] - 0.3) ** 2 + (params["kind"] == "a") + 0.1 * params.get("n", 0)
+    time.sleep(float(os.environ.get("QUADRAT_TEST_SLEEP", "0")))
+    return value
+
+
+def define_by_run(trial):
+    x = trial.suggest_float("x", -1, 1)
+    if trial.suggest_categorical("kind", ["a", "b"]) == "b":
+        x += trial.suggest_float("y", 0, 1)
+    time.sleep(float(os.environ.get("QUADRAT_TEST_SLEEP", "0")))
+    trial.set_user_attr("pid", os.getpid())
+    return (x - 0.3) ** 2
+
+
+def pruned(trial):
+    x = trial.suggest_float("x", -1, 1)
+    trial.report(x, 0)
+    if trial.number % 2:
+        raise optuna.TrialPruned
+    return x
+
+
+def sometimes(params):
+    if params["kind"] == "a":
+        raise ValueError("no such kind")
+    return params["x"]
+
+
+def raises(params):
+    raise ValueError("never works")
+
+
+def hangs_once(params):
+    mark = os.environ["QUADRAT_TEST_MARK"]
+    if not os.path.exists(mark):
+        open(mark, "w").close()
+        time.sleep(600)
+    return bowl(params)
+
+
+def dies(params):
+    os._exit(3)
+
+
+returns = {
+    "text": lambda params: "much", "none": lambda params: None, "nan": lambda params: math.nan,
+    "inf": lambda params: math.inf, "list": lambda params: [],
+}
+text, none, nan, inf, empty = (returns[name] for name in ("text", "none", "nan", "inf", "list"))
+'''
+SPACE = """
+[x]
+type = "float"
+low = -1.0
+high = 1.0
+[kind]
+type = "categorical"
+choices = ["a", "b"]
+[n]
+type = "int"
+low = 1
+high = 5
+when = { kind = "b" }
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working directory with objectives and a space."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(OBJECTIVES)
+    (tmp_path / "space.toml").write_text(SPACE)
+    yield tmp_path
+    optuna.logging.set_verbosity(optuna.logging.INFO)
+    for name in [name for name in sys.modules if name.startswith("quadrat_objective_")]:
+        del sys.modules[name]
+
+
+def tune(*more: str, objective: str = "train.py:bowl", space: bool = True) -> int:
+    return main(["tune", objective, *(["--space", "space.toml"] if space else []), *more])
+
+
+def study(storage: str = "quadrat.journal", name: str = "quadrat") -> optuna.Study:
+    return optuna.load_study(study_name=name, storage=open_storage(storage))
+
+
+def told(of: optuna.Study) -> list[tuple[object, ...]]:
+    return [(trial.number, trial.state, trial.params, trial.value) for trial in of.trials]
+
+
+# --- what is done and shown
+
+
+def test_a_study_is_run_and_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune("-n", "6", "--seed", "3", "--direction", "maximize") == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0].split() == [
+        "trial",
+        "value",
+        "recommended",
+        "so",
+        "far",
+        "90",
+        "%",
+        "interval",
+        "could",
+        "gain",
+        "left",
+    ]
+    assert [line.split()[0] for line in out[1:7]] == [str(number) for number in range(6)]
+    assert max(map(len, out)) <= 80
+    assert out[-1].startswith("Study quadrat in quadrat.journal: 6 complete; all 6 trials done, ")
+    optimizer = qd.Optimizer(qd.Space.from_toml("space.toml"), direction="maximize", seed=3)
+    for trial, line in zip(study().trials, out[1:7], strict=True):
+        asked = optimizer.ask()
+        assert trial.params == asked.params
+        assert trial.value is not None
+        optimizer.tell(asked, trial.value)
+        assert float(line.split()[1]) == pytest.approx(trial.value, rel=1e-5)
+
+
+def test_the_same_command_goes_on() -> None:
+    assert tune("-n", "4", "--storage", "a.journal") == 0
+    assert tune("-n", "9", "--storage", "a.journal") == 0
+    assert tune("-n", "9", "--storage", "b.journal") == 0
+    assert told(study("a.journal")) == told(study("b.journal"))
+    assert len(study("a.journal").trials) == 9
+
+
+def test_what_was_set_at_first_need_not_be_said_again() -> None:
+    assert tune("-n", "3", "--seed", "5", "--direction", "maximize", "--method", "SobolSearch") == 0
+    assert main(["tune", "train.py:bowl", "-n", "5"]) == 0, "the space is kept too"
+    assert tune("-n", "5", "--seed", "5", "--direction", "maximize", "--method", "SobolSearch", "--study", "whole") == 0
+    assert told(study()) == told(study(name="whole"))
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune("-n", "5", "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["trials"] == {"complete": 5}
+    assert said["ended"] == "all 5 trials done"
+    assert said["recommended"]["params"] == qd.recommend(study()).params
+
+
+def test_time_is_a_limit_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUADRAT_TEST_SLEEP", "0.2")
+    assert tune("--timeout", "0.5") == 0
+    assert 1 <= len(study().trials) < 10
+
+
+def test_failures_are_shown_and_do_not_end_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune("-n", "8", objective="train.py:sometimes") == 0
+    out, err = capsys.readouterr()
+    states = [trial.state for trial in study().trials]
+    assert states.count(TrialState.FAIL) >= 1
+    assert [line.split()[1] == "failed" for line in out.splitlines()[1:9]] == [
+        state is TrialState.FAIL for state in states
+    ]
+    assert err.count("Traceback") == 1, "the first in full, the others in a line"
+    assert err.count("ValueError: no such kind") == states.count(TrialState.FAIL)
+
+
+# --- workers
+
+
+def test_worker_processes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune("-n", "12", "--workers", "2") == 0
+    assert [trial.number for trial in study().trials] == list(range(12))
+    assert all(trial.state is TrialState.COMPLETE for trial in study().trials)
+
+
+def test_an_objective_that_defines_its_space_as_it_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """Here, and as Optuna itself runs it: the same trials."""
+    assert tune("-n", "10", objective="train.py:define_by_run", space=False) == 0
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        from train import define_by_run  # type: ignore[import-not-found]
+    finally:
+        del sys.path[0], sys.modules["train"]
+    plain = optuna.create_study(sampler=qd.QuadratSampler(seed=0))
+    plain.optimize(define_by_run, n_trials=10)
+    assert [trial.params for trial in study().trials] == [trial.params for trial in plain.trials]
+    assert all(trial.state is TrialState.COMPLETE for trial in study().trials)
+
+
+def test_an_objective_that_defines_its_space_as_it_runs_on_workers() -> None:
+    """One worker makes the trials that this process would; no worker has a model."""
+    assert tune("-n", "10", "--workers", "1", objective="train.py:define_by_run", space=False) == 0
+    assert tune("-n", "10", "--study", "here", objective="train.py:define_by_run", space=False) == 0
+    there, here = study(), study(name="here")
+    assert told(there) == told(here)
+    assert os.getpid() not in {trial.user_attrs["pid"] for trial in there.trials}
+    assert {trial.user_attrs["pid"] for trial in here.trials} == {os.getpid()}
+
+
+def test_pruned_trials() -> None:
+    for name, more in (("here", []), ("there", ["--workers", "2"])):
+        assert tune("-n", "6", "--study", name, *more, objective="train.py:pruned", space=False) == 0
+        states = [trial.state for trial in study(name=name).trials]
+        assert states == [TrialState.COMPLETE, TrialState.PRUNED] * 3
+
+
+def test_a_trial_that_takes_too_long_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUADRAT_TEST_MARK", str(tmp_path / "mark"))
+    assert tune("-n", "3", "--trial-timeout", "5", objective="train.py:hangs_once") == 0
+    assert [trial.state for trial in study().trials] == [TrialState.COMPLETE] * 3
+
+
+# --- bad input: exit status 2, one line that says what to do, and nothing lost
+
+
+@pytest.mark.parametrize("kind", ["raises", "text", "none", "nan", "inf", "empty", "dies"])
+def test_an_objective_that_never_works(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    workers = ["--workers", "1"] if kind == "dies" else []
+    assert tune("-n", "20", *workers, objective=f"train.py:{kind}") == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    said = {
+        "raises": "ValueError: never works",
+        "text": "expected a number, a list of replicates, a tuple (mean, standard error), FAILED or Measured, got 'm",
+        "none": "got None",
+        "nan": "told nan",
+        "inf": "told inf",
+        "empty": "got nothing: []",
+        "dies": "WorkerDied: the process ended before it answered, 3 times",
+    }
+    assert said[kind] in last
+    assert "got 5 trials that failed" in last
+    assert [trial.state for trial in study().trials] == [TrialState.FAIL] * 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["train.py:nothing"], "it has bowl, "),
+        (["missing.py:f"], "there is no file missing.py"),
+        (["train.py"], "expected FILE.py:function"),
+        (["broken.py:f"], "expected broken.py to be importable, got SyntaxError"),
+        (["train.py:bowl", "--space", "missing.toml"], "missing.toml"),
+        (["train.py:bowl", "--space", "broken.toml"], "broken.toml"),
+        (["train.py:bowl", "--space", "space.toml", "-n", "0"], "n-trials: expected a number above 0, got 0"),
+        (["train.py:bowl", "--space", "space.toml", "--timeout", "-1"], "timeout: expected a number above 0, got -1"),
+        (["train.py:bowl", "--space", "space.toml", "--workers", "0"], "workers: expected a number above 0, got 0"),
+        (["train.py:bowl", "--space", "space.toml", "--direction", "up"], "direction: expected"),
+        (["train.py:bowl", "--space", "space.toml", "--method", "Magic"], "method: expected"),
+        (
+            ["train.py:bowl", "--space", "space.toml", "--executor", "abacus"],
+            "expected process, dask or ray, got abacus",
+        ),
+        (["train.py:bowl", "--space", "space.toml", "--scheduler", "tcp://x:1"], "expected --executor dask or ray"),
+        (
+            ["train.py:bowl", "--space", "space.toml", "--storage", "postgresql+psycopg://u:secret@127.0.0.1:1/x"],
+            "storage: expected",
+        ),
+    ],
+    ids=lambda value: " ".join(value[:1] + value[3:]) if isinstance(value, list) else "",
+)
+def test_bad_arguments(arguments: list[str], said: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "broken.toml").write_text("[x\n")
+    (folder / "broken.py").write_text("def f(:\n")
+    assert main(["tune", *arguments]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("quadrat: ")
+    assert said.replace("broken.py", str(folder / "broken.py")) in line or said in line
+    assert "secret" not in line
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--direction", "maximize"], "direction: expected minimize"),
+        (["--seed", "4"], "seed: expected 0"),
+        (["--method", "SobolSearch"], "method: expected Auto"),
+        (["--space", "other.toml"], "has another"),
+    ],
+)
+def test_a_study_that_is_another(more: list[str], said: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "other.toml").write_text(SPACE.replace("-1.0", "-2.0"))
+    assert tune("-n", "2") == 0
+    before = told(study())
+    capsys.readouterr()
+    assert main(["tune", "train.py:bowl", "--space", "space.toml", *more, "-n", "4"]) == 2
+    assert said in capsys.readouterr().err
+    assert told(study()) == before
+
+
+# --- interruption, by processes of their own
+
+
+def command(*more: str, objective: str = "train.py:bowl") -> list[str]:
+    return [sys.executable, "-m", "quadrat.cli", "tune", objective, "--space", "space.toml", *more]
+
+
+def started(arguments: list[str], sleep: float, **environment: str) -> subprocess.Popen[str]:
+    settings = {**os.environ, "QUADRAT_TEST_SLEEP": str(sleep), **environment}
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=settings)
+
+
+def wait_for_trials(n: int, storage: str) -> None:
+    for _ in range(600):
+        if Path(storage).exists():
+            try:
+                trials = study(storage).get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+            except KeyError:  # the study is not there yet
+                trials = []
+            if len(trials) >= n:
+                return
+        time.sleep(0.05)
+    raise AssertionError("no trials")
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("workers", [[], ["--workers", "2"]], ids=["here", "workers"])
+def test_the_first_signal_drains(number: signal.Signals, status: int, workers: list[str]) -> None:
+    process = started(command("-n", "500", *workers), 0.3)
+    wait_for_trials(2, "quadrat.journal")
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == status, err
+    assert f"interrupted by {number.name}" in out
+    states = {trial.state for trial in study().trials}
+    assert states == {TrialState.COMPLETE}, "nothing runs any more, and nothing failed"
+
+
+@pytest.mark.parametrize("workers", [[], ["--workers", "2"]], ids=["here", "workers"])
+def test_the_second_signal_stops_at_once(workers: list[str]) -> None:
+    process = started(command("-n", "500", *workers), 0.05)
+    wait_for_trials(2, "quadrat.journal")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    process = started(command("-n", "500", *workers), 30)
+    for _ in range(600):
+        if any(trial.state is TrialState.RUNNING for trial in study().trials):
+            break
+        time.sleep(0.05)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode == 130
+    left = [trial for trial in study().trials if trial.state is TrialState.RUNNING]
+    assert left, "what ran is evaluated again by the next one"
+    finished = started(command("-n", str(len(study().trials)), *workers), 0)
+    finished.communicate(timeout=60)
+    assert all(trial.state is TrialState.COMPLETE for trial in study().trials)
+
+
+# Runs the command and kills itself: in the middle of a write, with a part of it written, a suggestion, or a trial.
+KILLER = """
+import json, os, random, signal, sys
+
+import quadrat.integrations.optuna_sampler as sampler
+import quadrat.integrations.journal as journal
+from quadrat.cli import main
+
+where, after = os.environ["QUADRAT_TEST_KILL"].split(":")
+left = int(after)
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def count():
+    global left
+    left -= 1
+    return left < 0
+
+
+if where == "suggestion":
+    ask = sampler.StudySearch.ask
+
+    def killed(self, *arguments):
+        found = ask(self, *arguments)
+        if count():
+            die()
+        return found
+
+    sampler.StudySearch.ask = killed
+elif where == "write":
+    append = journal.SoundJournalBackend.append_logs
+
+    def torn(self, logs):
+        if count():
+            text = "".join(json.dumps(log) + "\\n" for log in logs)
+            with open(self._file_path, "a") as file:
+                file.write(text[: random.Random(left).randrange(1, len(text))])
+            die()
+        append(self, logs)
+
+    journal.SoundJournalBackend.append_logs = torn
+elif where == "evaluation":
+    import quadrat.studies.evaluation as evaluation
+    call = evaluation.WithParams.__call__
+
+    def killed_in(self, params):
+        if count():
+            die()
+        return call(self, params)
+
+    evaluation.WithParams.__call__ = killed_in
+
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_killed_again_and_again_the_study_is_that_of_one_run(seed: int, folder: Path) -> None:
+    """During suggestions, evaluations and writes, and at any moment, twelve times in a row."""
+    (folder / "killer.py").write_text(KILLER)
+    rng = random.Random(seed)  # noqa: S311
+    kills = ["suggestion", "evaluation", "write", "any"] * 3
+    rng.shuffle(kills)
+    arguments = command("-n", "14", "--seed", str(seed))
+    for where in kills:
+        if where == "any":
+            process = started(arguments, 0.05)
+            time.sleep(rng.uniform(0.5, 3.0))
+            process.kill()
+        else:
+            after = rng.randrange(40) if where == "write" else rng.randrange(4)
+            killer = [sys.executable, "killer.py", *arguments[3:]]
+            process = started(killer, 0.01, QUADRAT_TEST_KILL=f"{where}:{after}")
+        _, err = process.communicate(timeout=60)
+        assert process.returncode in (-signal.SIGKILL, 0), err
+    assert main(arguments[3:]) == 0
+    assert main([*arguments[3:], "--storage", "whole.journal"]) == 0
+    assert told(study()) == told(study("whole.journal"))
+    assert all(trial.state is TrialState.COMPLETE for trial in study().trials)
+
+
+def test_workers_whose_coordinator_was_killed_leave_nothing_running() -> None:
+    process = started(command("-n", "12", "--workers", "3"), 0.2)
+    wait_for_trials(3, "quadrat.journal")
+    process.kill()
+    process.communicate()
+    before = {trial.number: trial.params for trial in study().trials}
+    assert tune("-n", "12", "--workers", "3") == 0
+    assert [trial.state for trial in study().trials] == [TrialState.COMPLETE] * 12
+    assert all(params.items() <= study().trials[number].params.items() for number, params in before.items())
+
+
+def test_two_coordinators_of_one_study(capsys: pytest.CaptureFixture[str]) -> None:
+    process = started(command("-n", "100"), 0.2)
+    wait_for_trials(1, "quadrat.journal")
+    assert tune("-n", "5") == 2
+    assert f"which process {process.pid} on" in capsys.readouterr().err
+    process.kill()
+    process.communicate()
+
+
+def test_a_table_can_be_cut_off(capsys: pytest.CaptureFixture[str]) -> None:
+    """As by `| head -2`: the study goes on being whole."""
+    process = started(command("-n", "6"), 0.0)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr is not None
+    process.stderr.read()
+    process.stderr.close()
+    process.wait(60)
+    assert not [trial for trial in study().trials if trial.state is TrialState.RUNNING] or tune("-n", "6") == 0
+    assert main(["export", "--csv", "-"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out.split("number", 1)[1].join(["number", ""]))))
+    assert all(row["state"] == "complete" for row in rows)
