@@ -263,25 +263,30 @@ def ask(
 ) -> None:
     """Ask what to evaluate next; the first time with --space, which begins a study."""
     from quadrat.cli import bench_commands as bench
+    from quadrat.cli.where import Where
 
-    bench.ask(bench.Where(study, storage), bench.Beginning(space, direction, method, seed), n, as_json=as_json)
+    bench.ask(Where(study, storage), bench.Beginning(space, direction, method, seed), n, as_json=as_json)
 
 
-# Without options that are unknown, a value such as -1.5 would be one.
+# Or else a value such as -1.5 would be an option.
 @app.command(context_settings={"ignore_unknown_options": True})
 def tell(
-    number: Annotated[int | None, typer.Argument(help="Of a trial that was asked.", show_default=False)] = None,
+    number: Annotated[
+        int | None, typer.Argument(metavar="NUMBER", help="Of a trial that was asked.", show_default=False)
+    ] = None,
     values: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[VALUE]...", help="What was measured; several are replicates.", show_default=False),
+        typer.Argument(metavar="VALUE", help="What was measured; several are replicates.", show_default=False),
     ] = None,
     sem: Annotated[
         str | None, typer.Option("--sem", help="Standard error of the value; with --csv the column that has it.")
     ] = None,
     failed: Annotated[bool, typer.Option("--failed", help="There is no value: the experiment failed.")] = False,
     reason: Annotated[str | None, typer.Option("--reason", help="Why it failed.")] = None,
-    csv: Annotated[str | None, typer.Option("--csv", help="File with results, a row each, instead of a number.")] = None,
-    value: Annotated[str | None, typer.Option("--value", help="Column of the file with the results; value.")] = None,
+    csv: Annotated[str | None, typer.Option("--csv", help="File with results, a row each.")] = None,
+    value: Annotated[
+        str | None, typer.Option("--value", help="Column of the file with results; value if not given.")
+    ] = None,
     space: SpaceFile = None,
     study: Study = None,
     storage: Storage = None,
@@ -292,13 +297,19 @@ def tell(
 ) -> None:
     """Report what was measured: quadrat tell 3 0.82, or many results from before with --csv old.csv."""
     from quadrat.cli import bench_commands as bench
+    from quadrat.cli.where import Where
 
-    where, beginning = bench.Where(study, storage), bench.Beginning(space, direction, method, seed)
+    where, beginning = Where(study, storage), bench.Beginning(space, direction, method, seed)
     if csv is not None:
-        bench.refuse_with_csv(number, values, failed=failed, reason=reason)
+        bench.refuse(
+            "only without --csv, got both; leave one of the two out",
+            NUMBER=number,
+            failed=failed or None,
+            reason=reason,
+        )
         bench.tell_file(where, beginning, csv, value=value, sem=sem, as_json=as_json)
     else:
-        bench.refuse_without_csv(beginning, value)
+        bench.refuse("only with --csv, got none; leave it out", value=value, **vars(beginning))
         bench.tell(where, number, values or [], sem=sem, failed=failed, reason=reason, as_json=as_json)
 
 
@@ -310,6 +321,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a study and its trials, or the studies of a storage that has several."""
-    from quadrat.cli import bench_commands as bench
+    from quadrat.cli.show_command import show as shown
+    from quadrat.cli.where import Where
 
-    bench.show(bench.Where(study, storage), last, as_json=as_json)
+    shown(Where(study, storage), last, as_json=as_json)

@@ -15,6 +15,7 @@ from rich import box
 from rich.table import Table
 
 from quadrat.cli.trial_table import shown
+from quadrat.cli.where import place
 from quadrat.errors import InvalidInput
 from quadrat.integrations import recommend
 from quadrat.optimizer import Recommendation
@@ -22,7 +23,7 @@ from quadrat.studies import open_storage
 from quadrat.studies.storage import DEFAULT_JOURNAL
 from quadrat.studies.table import rows_of, write_csv
 
-__all__ = ["best_json", "best_table", "export", "opened", "place"]
+__all__ = ["best_json", "best_table", "export", "opened"]
 
 
 def opened(name: str | None, storage: str | None) -> Study:
@@ -46,15 +47,6 @@ def opened(name: str | None, storage: str | None) -> Study:
         known = ", ".join(names) if names else "none"
         raise InvalidInput(f"study: expected --study with the name of one in {where}, which has {known}, got {name}")
     return optuna.load_study(study_name=name, storage=opened_storage)
-
-
-def place(storage: str | None) -> str:
-    """Return where studies are, for people to read: without the password in a URL."""
-    if storage is None:
-        return DEFAULT_JOURNAL
-    scheme, slashes, rest = storage.partition("://")
-    user, at, host = rest.rpartition("@")
-    return f"{scheme}{slashes}{user.split(':')[0]}{at}{host}"
 
 
 def best_table(study: Study) -> tuple[Table, str]:
