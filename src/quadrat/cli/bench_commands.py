@@ -1,0 +1,293 @@
+"""`quadrat ask` and `quadrat tell`: for experiments that people make, at a bench or anywhere else.
+
+Each command is a process of its own: the study is all that they share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import fill
+from typing import Any
+
+import optuna
+from optuna.exceptions import UpdateFinishedTrialError
+from optuna.storages import BaseStorage
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState
+
+from quadrat.cli.json_output import print_json
+from quadrat.cli.screen import Screen
+from quadrat.cli.show_command import STATES, described, many, plain, value_text
+from quadrat.cli.study_commands import best_table, opened
+from quadrat.cli.trial_table import Line, trial_table
+from quadrat.cli.where import Where, place
+from quadrat.errors import InvalidInput, NotAvailable, QuadratError
+from quadrat.integrations.distributions import suggest
+from quadrat.integrations.study_space import kept_space
+from quadrat.optimizer.outcome import FAILED
+from quadrat.space import Space
+from quadrat.studies.opening import check_one_objective, find_study, open_study
+from quadrat.studies.results_file import ResultsFile, read_results, write_results
+from quadrat.studies.storage import open_storage
+from quadrat.studies.telling import FAILURE, tell_outcome
+
+__all__ = ["Beginning", "ask", "refuse", "tell", "tell_file"]
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """How a study is begun, as options say; None where nothing was said."""
+
+    space: str | None
+    direction: str | None
+    method: str | None
+    seed: int | None
+
+    def space_of(self, study: Study | None, where: Where) -> Space:
+        """Return the space in the file that was named, or else that of the study."""
+        if self.space is not None:
+            return (Space.from_json if self.space.endswith(".json") else Space.from_toml)(self.space)
+        kept = None if study is None else kept_space(study)
+        if kept is not None:
+            return kept
+        what = f"{place(where.storage)} has no study{f' {where.name!r}' if where.name else ''} yet"
+        if study is not None:
+            what = f"study {study.study_name!r} has none yet"
+        raise InvalidInput(
+            f"space: expected --space with a file that describes the parameters, because {what}, got no --space"
+        )
+
+    def open(self, storage: BaseStorage | None, where: Where, space: Space) -> Study:
+        """Return the study; it is begun where it does not exist."""
+        return open_study(
+            open_storage(where.storage) if storage is None else storage,
+            where.name,
+            space=None if self.space is None else space,
+            direction=self.direction,
+            method=self.method,
+            seed=self.seed,
+        )
+
+
+def ask(where: Where, beginning: Beginning, n: int, *, as_json: bool) -> None:
+    """Begin n trials, in a new study where there is none, and print what to evaluate."""
+    if n < 1:
+        raise InvalidInput(f"n: expected at least 1, got {n}")
+    storage = where.existing()
+    before = None if storage is None else find_study(storage, where.name)
+    space = beginning.space_of(before, where)
+    study = beginning.open(storage, where, space)
+    waiting = _running_numbers(study)
+    asked = [_asked(study, space) for _ in range(n)]
+    if as_json:
+        print_json([{"number": number, "params": params} for number, params in asked])
+        return
+    screen = Screen()
+    if before is None:
+        screen.say(f"New study {described(study, where)}.")
+        screen.say("")
+    screen.show(trial_table(["number"], [Line([str(number)], params) for number, params in asked], screen.width))
+    if waiting:
+        _say(screen, f"\nAsked before, and without a result yet: {_trials(waiting)}.")
+    screen.say(f"\nReport a result with\n  {where.command('tell NUMBER VALUE')}")
+
+
+def tell(
+    where: Where,
+    number: int | None,
+    values: Sequence[str],
+    *,
+    sem: str | None,
+    failed: bool,
+    reason: str | None,
+    as_json: bool,
+) -> None:
+    """End a trial that was asked, and print what is recommended now.
+
+    Parameters
+    ----------
+    where
+        The study.
+    number
+        Of the trial.
+    values
+        What was measured, as it stands on the command line.
+    sem
+        The standard error of the value, likewise.
+    failed, reason
+        Whether the trial failed, and why.
+    as_json
+        Whether the trial is printed as JSON, and nothing else.
+    """
+    if number is None:
+        raise InvalidInput("NUMBER: expected the number of a trial that was asked, or --csv with a file, got neither")
+    outcome = _outcome(values, sem, failed=failed)
+    if not failed and math.isfinite(sum(map(float, values))):
+        refuse("only with --failed, got a value; leave one of the two out", reason=reason)
+    study = opened(where.name, where.storage)
+    check_one_objective(study)
+    trial = _running(study, number)
+    if not failed and not trial.params:
+        raise InvalidInput(
+            f"trial {number}: expected one with parameters, got one that was interrupted while it was asked; end it"
+            f" with {where.command(f'tell {number} --failed')}"
+        )
+    try:
+        tell_outcome(study, optuna.trial.Trial(study, trial._trial_id), outcome, reason=reason)
+    except UpdateFinishedTrialError:  # somebody told it just now
+        _running(study, number)
+        raise
+    told = study.get_trials(deepcopy=False)[number]
+    if as_json:
+        print_json(plain(told))
+        return
+    result = f"failed ({told.user_attrs.get(FAILURE)})" if told.state is TrialState.FAIL else value_text(told)
+    _say_recommended(study, f"Trial {number}: {result}.")
+
+
+def tell_file(
+    where: Where, beginning: Beginning, path: str, *, value: str | None, sem: str | None, as_json: bool
+) -> None:
+    """Add the results in a CSV file, to a new study where there is none, and print what is recommended now.
+
+    Parameters
+    ----------
+    where, beginning
+        The study.
+    path
+        Of the file.
+    value, sem
+        The names of its columns with results and standard errors; None are the usual ones.
+    as_json
+        Whether what was done is printed as JSON, and nothing else.
+    """
+    storage = where.existing()
+    before = None if storage is None else find_study(storage, where.name)
+    if before is not None:
+        check_one_objective(before)
+    space = beginning.space_of(before, where)
+    trials = [] if before is None else before.get_trials(deepcopy=False)
+    found = read_results(path, space, trials, value=value, sem=sem)
+    study = beginning.open(storage, where, space)
+    write_results(study, found.results, space)
+    if as_json:
+        print_json(_counts(found))
+        return
+    if before is None:
+        Screen().say(f"New study {described(study, where)}.")
+    _say_recommended(study, _counted(path, found))
+
+
+def refuse(expected: str, **options: object) -> None:
+    """Refuse options that were given though they mean nothing here."""
+    for name, given in options.items():
+        if given is not None:
+            raise InvalidInput(f"{name if name.isupper() else f'--{name}'}: expected {expected}")
+
+
+def _asked(study: Study, space: Space) -> tuple[int, dict[str, Any]]:
+    """Begin a trial; return its number and parameters."""
+    trial = study.ask()
+    try:
+        return trial.number, suggest(trial, space)
+    except BaseException:  # such as Ctrl-C: nobody knows of this trial, so nobody would end it
+        tell_outcome(study, trial, FAILED, reason="interrupted while it was asked")
+        raise
+
+
+def _outcome(values: Sequence[str], sem: str | None, *, failed: bool) -> object:
+    """Return what was told, from the words on the command line."""
+    if failed:
+        if values or sem is not None:
+            raise InvalidInput(f"--failed: expected no value beside it, got {' '.join(values) or f'--sem {sem}'}")
+        return FAILED
+    if not values:
+        raise InvalidInput("VALUE: expected NUMBER VALUE, or NUMBER --failed, got no value")
+    numbers = [_number(value, "VALUE") for value in values]
+    if sem is None:
+        return numbers if len(numbers) > 1 else numbers[0]
+    if len(numbers) > 1:
+        raise InvalidInput(
+            f"--sem: expected with one value, the mean, got {len(numbers)} values; replicates say themselves how much"
+            " they vary"
+        )
+    return numbers[0], _number(sem, "--sem")
+
+
+def _number(text: str, name: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        hint = f"; decimals have a point: {text.replace(',', '.')}" if text.count(",") == 1 else ""
+        if text.startswith("-"):
+            hint = "; quadrat tell --help lists the options"
+        raise InvalidInput(f"{name}: expected a number, or nan where it failed, got {text!r}{hint}") from None
+
+
+def _running(study: Study, number: int) -> FrozenTrial:
+    """Return a trial that runs; refuse a number that is not of such a one."""
+    trials = study.get_trials(deepcopy=False)
+    trial = trials[number] if 0 <= number < len(trials) else None
+    if trial is not None and trial.state is TrialState.RUNNING:
+        return trial
+    got = "does not exist"
+    if trial is not None:
+        got = f"{'has' if trial.state is TrialState.FAIL else 'is'} {STATES[trial.state]}"
+        got += f" with {value_text(trial)}" if trial.values else ""
+    waiting = _running_numbers(study)
+    those = ", ".join(map(str, waiting)) if waiting else "there is none, quadrat ask begins one"
+    raise InvalidInput(f"NUMBER: expected a trial that has no result yet ({those}), got {number}, which {got}")
+
+
+def _say_recommended(study: Study, first: str) -> None:
+    screen = Screen()
+    waiting = _running_numbers(study)
+    _say(screen, first + (f" Without a result yet: {_trials(waiting)}." if waiting else ""))
+    try:
+        table, _ = best_table(study)
+    except NotAvailable:
+        screen.say("Nothing can be recommended before a trial is complete.")
+    except QuadratError as error:  # what was told is told: this is no reason to tell it again
+        _say(screen, f"Nothing can be recommended: {error}")
+    else:
+        screen.say("")
+        screen.show(table)
+
+
+def _say(screen: Screen, text: str) -> None:
+    lines = [fill(line, screen.width, break_long_words=False, break_on_hyphens=False) for line in text.split("\n")]
+    screen.say("\n".join(lines))
+
+
+def _counts(found: ResultsFile) -> dict[str, Any]:
+    return {
+        "added": sum(result.trial is None for result in found.results),
+        "told": [result.trial.number for result in found.results if result.trial is not None],
+        "failed": sum(result.reading.failure is not None for result in found.results),
+        "already_told": found.known,
+        "not_measured": found.unmeasured,
+        "ignored_columns": list(found.ignored),
+    }
+
+
+def _counted(path: str, found: ResultsFile) -> str:
+    counts = _counts(found)
+    parts = [
+        f"{many(counts['added'], 'trial')} added" if counts["added"] else "",
+        f"{_trials(counts['told'])} told" if counts["told"] else "",
+        f"{counts['failed']} of these failed" if counts["failed"] else "",
+        f"{many(found.known, 'row')} known already" if found.known else "",
+        f"{many(found.unmeasured, 'row')} without a result" if found.unmeasured else "",
+        f"not used: {', '.join(found.ignored)}" if found.ignored else "",
+    ]
+    return f"{path}: {'; '.join(part for part in parts if part) or 'no rows'}."
+
+
+def _running_numbers(study: Study) -> list[int]:
+    return [trial.number for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))]
+
+
+def _trials(numbers: Sequence[int]) -> str:
+    return f"trial{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"

@@ -1,0 +1,194 @@
+"""`quadrat show`: a study with its trials, and how these are described wherever they are printed."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import optuna
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState
+
+from quadrat.cli.json_output import print_json
+from quadrat.cli.screen import Screen
+from quadrat.cli.study_commands import opened
+from quadrat.cli.trial_table import Line, plain_table, shown, trial_table
+from quadrat.cli.where import Where, place
+from quadrat.errors import InvalidInput
+from quadrat.integrations.study_search import standard_error_of, values_of
+from quadrat.studies.opening import METHOD, SEED, check_one_objective
+from quadrat.studies.telling import FAILURE
+
+__all__ = ["STATES", "described", "many", "plain", "show", "value_text"]
+
+STATES = {
+    TrialState.COMPLETE: "complete",
+    TrialState.FAIL: "failed",
+    TrialState.PRUNED: "pruned",
+    TrialState.RUNNING: "running",
+    TrialState.WAITING: "waiting",
+}
+"""What states are called, in the order in which they are counted."""
+
+_OPEN = (TrialState.RUNNING, TrialState.WAITING)
+_SECONDS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
+
+
+def show(where: Where, last: int, *, as_json: bool) -> None:
+    """Print a study, or the studies of a storage that has several.
+
+    Parameters
+    ----------
+    where
+        The study.
+    last
+        How many trials are shown; those that have no result yet always are.
+    as_json
+        Whether it is printed as JSON.
+    """
+    if last < 1:
+        raise InvalidInput(f"last: expected at least 1, got {last}")
+    storage = where.existing()
+    if storage is None:
+        raise InvalidInput(
+            f"storage: expected a journal file or a URL, got {place(where.storage)}, which does not exist; quadrat ask"
+            " begins a study"
+        )
+    names = [study.study_name for study in storage.get_all_studies()]
+    if where.name is None and len(names) > 1:
+        _show_studies([optuna.load_study(study_name=name, storage=storage) for name in names], where, as_json=as_json)
+    else:
+        _show_study(opened(where.name, where.storage), where, last, as_json=as_json)
+
+
+def described(study: Study, where: Where) -> str:
+    """Return what a study is, in a line."""
+    method, seed = study.user_attrs.get(METHOD), study.user_attrs.get(SEED)
+    by = "" if method is None else f" with {method}"
+    seeded = "" if seed is None else f", seed {seed}"
+    return f"{study.study_name} in {place(where.storage)}: {_direction(study)}{by}{seeded}"
+
+
+def plain(trial: FrozenTrial) -> dict[str, Any]:
+    """Return a trial as plain data."""
+    values = values_of(trial)
+    return {
+        "number": trial.number,
+        "state": trial.state.name.lower(),
+        "value": trial.values[0] if trial.values else None,
+        "sem": standard_error_of(trial),
+        "replicates": values if values is not None and len(values) > 1 else None,
+        "failure": trial.user_attrs.get(FAILURE),
+        "asked": None if trial.datetime_start is None else trial.datetime_start.isoformat(timespec="seconds"),
+        "params": trial.params,
+    }
+
+
+def value_text(trial: FrozenTrial) -> str:
+    """Return what was measured: the mean with its standard error, and of how many replicates."""
+    if not trial.values:
+        return ""
+    mean, values, error = shown(trial.values[0]), values_of(trial) or [], standard_error_of(trial)
+    if len(values) > 1:
+        spread = math.sqrt(sum((value - trial.values[0]) ** 2 for value in values) / (len(values) - 1))
+        return f"{mean} ± {spread / math.sqrt(len(values)):.2g} (n={len(values)})"
+    return mean if error is None else f"{mean} ± {error:.2g}"
+
+
+def many(count: int, noun: str) -> str:
+    """Return how many there are of something."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _show_studies(studies: Sequence[Study], where: Where, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"studies": [_summary(study) for study in studies]})
+        return
+    table = plain_table(["study", "direction", "trials", "best value"])
+    for study in studies:
+        best = _best(study)
+        table.add_row(
+            study.study_name, _direction(study), _counts(study) or "none", "" if best is None else shown(best)
+        )
+    screen = Screen()
+    screen.show(table)
+    screen.say(f"\nTo see one of them\n  {where.command('show --study NAME')}")
+
+
+def _show_study(study: Study, where: Where, last: int, *, as_json: bool) -> None:
+    check_one_objective(study)
+    trials = study.get_trials(deepcopy=False)
+    chosen = [trial for trial in trials if trial.number >= len(trials) - last or trial.state in _OPEN]
+    if as_json:
+        print_json({**_summary(study), "trials": [plain(trial) for trial in chosen]})
+        return
+    screen = Screen()
+    screen.say(f"Study {described(study, where)}.\n{_total(study)}.")
+    screen.say("")
+    if not chosen:
+        screen.say(f"Nothing was asked yet: {where.command('ask')}")
+        return
+    screen.show(trial_table(["number", "state", "value"], [_line(trial) for trial in chosen], screen.width))
+    if len(chosen) < len(trials):
+        screen.say(f"\n{len(chosen)} of {len(trials)} trials; --last {len(trials)} shows all.")
+
+
+def _line(trial: FrozenTrial) -> Line:
+    note = ""
+    if trial.state is TrialState.RUNNING:
+        note = f"asked {_ago(trial.datetime_start)}" if trial.params else "no parameters yet"
+    elif trial.state is TrialState.FAIL:
+        note = " ".join(str(trial.user_attrs.get(FAILURE) or "").split())
+    return Line([str(trial.number), STATES[trial.state], value_text(trial)], trial.params, note)
+
+
+def _ago(then: datetime | None) -> str:
+    if then is None:
+        return "once"
+    seconds = (datetime.now(then.tzinfo) - then).total_seconds()
+    for unit, length in _SECONDS:
+        if seconds >= length:
+            return f"{seconds // length:.0f} {unit} ago"
+    return "just now"
+
+
+def _summary(study: Study) -> dict[str, Any]:
+    return {
+        "study": study.study_name,
+        "direction": _direction(study),
+        "method": study.user_attrs.get(METHOD),
+        "seed": study.user_attrs.get(SEED),
+        "states": {state.name.lower(): count for state, count in _by_state(study).items()},
+        "best_value": _best(study),
+    }
+
+
+def _direction(study: Study) -> str:
+    return ", ".join(direction.name.lower() for direction in study.directions)
+
+
+def _by_state(study: Study) -> Mapping[TrialState, int]:
+    found = Counter(trial.state for trial in study.get_trials(deepcopy=False))
+    return {state: found[state] for state in STATES if found[state]}
+
+
+def _total(study: Study) -> str:
+    counts = _counts(study)
+    return f"{many(len(study.get_trials(deepcopy=False)), 'trial')}{': ' if counts else ''}{counts}"
+
+
+def _counts(study: Study) -> str:
+    return ", ".join(f"{count} {STATES[state]}" for state, count in _by_state(study).items())
+
+
+def _best(study: Study) -> float | None:
+    """Return the best value that was seen; None where there is none, or several objectives."""
+    if len(study.directions) != 1:
+        return None
+    try:
+        return study.best_value
+    except ValueError:  # no trial is complete
+        return None

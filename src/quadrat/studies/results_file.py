@@ -1,0 +1,360 @@
+"""Results in a CSV file, such as a spreadsheet writes it: read and checked as a whole, then written into a study.
+
+The header has the names of the parameters and a column with the results. A column `number` says that a row is the
+result of a trial that was asked; a column `failure` says why there is none. So what `quadrat export` wrote can be
+filled in and read again: rows that the study has already, and rows without a result whose trial runs, change nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState, create_trial
+
+from quadrat.errors import InvalidInput
+from quadrat.integrations.distributions import OwnSpace, distribution_of
+from quadrat.integrations.study_search import STANDARD_ERROR
+from quadrat.optimizer.outcome import FAILED, Reading, read_outcome
+from quadrat.space import Categorical, Fixed, Float, Parameter, Space
+from quadrat.studies.telling import FAILURE, tell_outcome
+
+__all__ = ["Result", "ResultsFile", "read_results", "write_results"]
+
+VALUE, SEM = "value", "sem"
+"""The columns with results and with their standard errors, where no others are named."""
+
+_NUMBER, _STATE, _FAILURE = "number", "state", "failure"
+_SEPARATORS = ",;\t"
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_NEAR = 1e-3  # of the range of a parameter: spreadsheets write as many digits as they show
+_SAME_VALUE = 1e-4  # relative, for the same reason
+_UNMEASURED = ("running", "waiting")
+
+
+@dataclass(frozen=True)
+class Result:
+    """One row.
+
+    Attributes
+    ----------
+    params
+        By name, those that exist.
+    reading
+        What was measured there.
+    trial
+        The running trial that it is the result of; None for one that was not asked.
+    """
+
+    params: Mapping[str, Any]
+    reading: Reading
+    trial: FrozenTrial | None
+
+
+@dataclass(frozen=True)
+class ResultsFile:
+    """What a file says that the study does not have yet.
+
+    Attributes
+    ----------
+    results
+        In the order of rows.
+    known
+        How many rows the study has already.
+    unmeasured
+        How many rows belong to trials that run, or wait, and have no result.
+    ignored
+        The columns that mean nothing here.
+    """
+
+    results: Sequence[Result]
+    known: int
+    unmeasured: int
+    ignored: tuple[str, ...]
+
+
+def read_results(
+    path: str, space: Space, trials: Sequence[FrozenTrial], *, value: str | None = None, sem: str | None = None
+) -> ResultsFile:
+    """Return the results in a file; nothing is written.
+
+    Parameters
+    ----------
+    path
+        UTF-8, with or without a byte order mark; cells are separated by commas, semicolons or tabs. Where they are not
+        separated by commas, numbers may have decimal commas.
+    space
+        What has the parameters.
+    trials
+        Those of the study.
+    value
+        The column with the results; `VALUE` by default. An empty cell, NaN or an infinity is a failure.
+    sem
+        The column with the standard errors; `SEM` by default, where there is one.
+
+    Raises
+    ------
+    InvalidInput
+        What cannot be read, names of columns that are not there, or a cell that is wrong: the message has the file,
+        the line and the column.
+    """
+    header, rows, separator = _cells(path, {*space, VALUE, value or VALUE, SEM, _NUMBER})
+    reader = _Reader(path, space, header, separator, value, sem)
+    by_number = {trial.number: trial for trial in trials}
+    results: list[Result] = []
+    told_in: dict[int, int] = {}
+    known = unmeasured = 0
+    for line, cells in rows:
+        row = _Row(line, dict(zip(header, cells, strict=False)))
+        number = reader.number(row)
+        trial = None if number is None else by_number.get(number)
+        reading = reader.reading(row)
+        if reading is None and (reader.state(row) if trial is None else trial.state.name.lower()) in _UNMEASURED:
+            unmeasured += 1
+            continue
+        if reading is None:
+            reading = Reading(failure=reader.failure(row) or "no value")
+        if trial is None:
+            results.append(Result(reader.params(row), reading, None))
+            continue
+        if trial.number in told_in:
+            raise reader.wrong(row, _NUMBER, f"each trial once, got {trial.number} as in line {told_in[trial.number]}")
+        told_in[trial.number] = line
+        if trial.state is TrialState.RUNNING:
+            results.append(Result(reader.params_of_trial(row, trial), reading, trial))
+        else:
+            reader.check_known(row, trial, reading)
+            known += 1
+    return ResultsFile(results, known, unmeasured, reader.ignored)
+
+
+def write_results(study: Study, results: Sequence[Result], space: Space) -> None:
+    """Write results into a study: into the trial that was asked, or as a trial of its own."""
+    for result in results:
+        reading = result.reading
+        if result.trial is not None:
+            measured = reading.values[0] if reading.values else math.nan
+            outcome = FAILED if reading.failure else measured if reading.sem is None else (measured, reading.sem)
+            handle = optuna.trial.Trial(study, result.trial._trial_id)
+            tell_outcome(study, handle, outcome, reason=reading.failure)
+            continue
+        noted = {FAILURE: reading.failure, STANDARD_ERROR: reading.sem}
+        study.add_trial(
+            create_trial(
+                state=TrialState.FAIL if reading.failure else TrialState.COMPLETE,
+                value=None if reading.failure else reading.values[0],
+                params=dict(result.params),
+                distributions={name: distribution_of(space[name]) for name in result.params},
+                user_attrs={name: note for name, note in noted.items() if note is not None},
+            )
+        )
+
+
+@dataclass(frozen=True)
+class _Row:
+    line: int
+    cells: Mapping[str, str]
+
+    def cell(self, name: str | None) -> str:
+        """Return what stands in a column, without blanks around it; nothing where there is no such column."""
+        return "" if name is None else self.cells.get(name, "").strip()
+
+
+class _Reader:
+    """Reads the cells of rows, and says where those that are wrong stand."""
+
+    def __init__(
+        self, path: str, space: Space, header: Sequence[str], separator: str, value: str | None, sem: str | None
+    ) -> None:
+        self._path, self._space, self._header, self._separator = path, space, header, separator
+        self._value = self._column(value or VALUE, "value")
+        self._sem = self._column(sem, "sem") if sem is not None else SEM if SEM in {*header} - {*space} else None
+        used = {self._value, self._sem, _NUMBER, _STATE, _FAILURE, *space}
+        self.ignored = tuple(name for name in header if name not in used and name)
+
+    def _column(self, name: str, option: str) -> str:
+        if name in self._space:
+            raise InvalidInput(
+                f"{self._path}, line 1: expected a column of results, got {name!r}, which is a parameter; name another"
+                f" with --{option}"
+            )
+        if name not in self._header:
+            raise InvalidInput(
+                f"{self._path}, line 1: expected a column {name!r}, got {', '.join(self._header)}; say which it is with"
+                f" --{option}"
+            )
+        return name
+
+    def wrong(self, row: _Row, column: str, expected: str) -> InvalidInput:
+        return InvalidInput(f"{self._path}, line {row.line}, column {column!r}: expected {expected}")
+
+    def state(self, row: _Row) -> str:
+        """Return the state that `quadrat export` wrote down."""
+        return "" if _STATE in self._space else row.cell(_STATE)
+
+    def failure(self, row: _Row) -> str:
+        """Return why there is no result."""
+        return "" if _FAILURE in self._space else row.cell(_FAILURE)
+
+    def number(self, row: _Row) -> int | None:
+        """Return the number of the trial; None where there is none."""
+        text = "" if _NUMBER in self._space else row.cell(_NUMBER)
+        if not text:
+            return None
+        found = self._as_number(text)
+        if found is None or not found.is_integer() or found < 0:
+            raise self.wrong(row, _NUMBER, f"the number of a trial, or nothing, got {text!r}")
+        return int(found)
+
+    def reading(self, row: _Row) -> Reading | None:
+        """Return what was measured; None where nothing is said of it."""
+        text = row.cell(self._value)
+        if not text:
+            return None
+        measured = self._as_number(text)
+        if measured is None:
+            raise self.wrong(row, self._value, f"a number, or nothing where it failed, got {text!r}")
+        reason = self.failure(row) or None
+        error = row.cell(self._sem)
+        if not error or self._sem is None:
+            return read_outcome(measured, reason=reason)
+        try:
+            return read_outcome((measured, self._as_number(error)), reason=reason)
+        except InvalidInput:
+            raise self.wrong(row, self._sem, f"a standard error, a positive number, got {error!r}") from None
+
+    def params(self, row: _Row) -> dict[str, Any]:
+        """Return the parameters, those that exist; cells of others are empty."""
+
+        def read(name: str, parameter: Parameter) -> Any:
+            text = row.cell(name)
+            if isinstance(parameter, Fixed) and not text:
+                return parameter.value
+            if name not in self._header:
+                there = ", ".join(self._header)
+                raise self.wrong(row, name, f"{parameter.expected}, got no such column; the header has {there}")
+            code = parameter.read([self._as_value(text, parameter)])
+            if math.isnan(code[0]):
+                raise self.wrong(row, name, f"{parameter.expected}, got {repr(text) if text else 'an empty cell'}")
+            return parameter.show(code)[0]
+
+        found = self._space.choose_each(read)
+        for name in self._space:
+            if name not in found and row.cell(name):
+                raise self.wrong(
+                    row, name, f"an empty cell, because {name} does not exist in this row, got {row.cell(name)!r}"
+                )
+        return found
+
+    def params_of_trial(self, row: _Row, trial: FrozenTrial) -> dict[str, Any]:
+        """Return those of a trial that was asked; what the row says of them, if anything, must be the same."""
+        asked = OwnSpace(self._space).read(trial.params)
+        if asked is None:
+            raise self.wrong(row, _NUMBER, f"a trial in the space, got {trial.number}, which has {trial.params}")
+        if not any(row.cell(name) for name in self._space):
+            return asked
+        given = self.params(row)
+        for name in self._space:
+            if not _is_near(self._space[name], asked.get(name), given.get(name)):
+                raise self.wrong(
+                    row,
+                    name,
+                    f"{asked.get(name)}, which was asked as trial {trial.number}, got {row.cell(name) or 'nothing'};"
+                    f" empty the cell {_NUMBER!r} if this is a trial of its own",
+                )
+        return asked
+
+    def check_known(self, row: _Row, trial: FrozenTrial, reading: Reading) -> None:
+        """Refuse a row with the number of a trial that is over, unless it says what the trial says."""
+        state = "failed" if trial.state is TrialState.FAIL else trial.state.name.lower()
+        is_same = trial.state is TrialState.PRUNED or (trial.state is TrialState.FAIL and reading.failure is not None)
+        if trial.state is TrialState.COMPLETE and trial.values:
+            state += f" with {trial.values[0]:g}"
+            is_same = bool(reading.values) and math.isclose(trial.values[0], reading.values[0], rel_tol=_SAME_VALUE)
+        if not is_same:
+            raise self.wrong(
+                row,
+                _NUMBER,
+                f"a trial that runs, got {trial.number}, which is {state}; empty the cell if this is a trial of its"
+                " own",
+            )
+        self.params_of_trial(row, trial)
+
+    def _as_value(self, text: str, parameter: Parameter) -> object:
+        if isinstance(parameter, Categorical | Fixed):
+            return _chosen(text, parameter.choices if isinstance(parameter, Categorical) else (parameter.value,), self)
+        return self._as_number(text)
+
+    def _as_number(self, text: str) -> float | None:
+        if self._separator != "," and _DECIMAL_COMMA.fullmatch(text):
+            text = text.replace(",", ".")
+        try:
+            return None if "_" in text else float(text)
+        except ValueError:
+            return None
+
+
+def _chosen(text: str, choices: Sequence[object], reader: _Reader) -> object:
+    """Return the choice that a cell means; NaN, which is none, where it means none."""
+    for choice in choices:
+        if text == ("" if choice is None else str(choice)):
+            return choice
+    for choice in choices:
+        if isinstance(choice, bool | None):
+            if text.casefold() == str(choice).casefold():  # spreadsheets write TRUE
+                return choice
+        elif isinstance(choice, int | float) and reader._as_number(text) == choice:
+            return choice
+    return math.nan
+
+
+def _is_near(parameter: Parameter, one: Any, other: Any) -> bool:
+    if isinstance(parameter, Float) and one is not None and other is not None:
+        ends = parameter.encode(parameter.read([one, other]))
+        return bool(abs(ends[0] - ends[1]) <= _NEAR)
+    return bool(one == other)
+
+
+def _cells(path: str, known: set[str]) -> tuple[list[str], list[tuple[int, list[str]]], str]:
+    """Return the names of the columns, the rows that are not empty with the lines they end in, and the separator."""
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(f"{path}: expected a CSV file, got: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"{path}: expected UTF-8 text, got: {error}; in a spreadsheet, save it as CSV UTF-8"
+        ) from None
+    separator = max(_SEPARATORS, key=lambda one: _familiar(text, one, known))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise InvalidInput(f"{path}, line {reader.line_num}: expected CSV, got: {error}") from None
+    if not rows:
+        raise InvalidInput(f"{path}: expected a header with the names of columns, got an empty file")
+    header = [name.strip() for name in rows[0][1]]
+    named = [name for name in header if name]
+    if len(set(named)) < len(named):
+        twice = next(name for name in named if named.count(name) > 1)
+        raise InvalidInput(f"{path}, line {rows[0][0]}: expected each column once, got {twice!r} more than once")
+    for line, row in rows[1:]:
+        if any(cell.strip() for cell in row[len(header) :]):
+            raise InvalidInput(
+                f"{path}, line {line}: expected {len(header)} cells, as in the header, got {len(row)}: {row!r:.120}"
+            )
+    return header, rows[1:], separator
+
+
+def _familiar(text: str, separator: str, known: set[str]) -> tuple[int, int]:
+    """Return how many names of columns are known, and how many there are, if this separates them."""
+    header = next(csv.reader(text.lstrip().splitlines()[:1], delimiter=separator), [])
+    return sum(name.strip() in known for name in header), len(header)
