@@ -8,6 +8,8 @@ from quadrat.arrays import Array, Bools, Ints
 
 __all__ = ["is_among", "nearest"]
 
+_ROUNDING = 1e-9  # of the cube's side
+
 
 def nearest(points: Array, centre: Array, sides: Array, count: int, *, box: bool = False) -> Ints:
     """Return the indices, ascending, of the `count` points (n, D) nearest to a centre, with axes in units of `sides`.
@@ -27,5 +29,9 @@ def nearest(points: Array, centre: Array, sides: Array, count: int, *, box: bool
 
 
 def is_among(points: Array, others: Array) -> Bools:
-    """Return which points (n, D) are equal to one of the others (m, D), shape (n,)."""
-    return np.asarray((points[:, None] == others[None]).all(axis=2).any(axis=1))
+    """Return which points (n, D) of the unit cube are the same as one of the others (m, D), shape (n,).
+
+    The same but for rounding: a parameter keeps fewer digits than a coordinate has, so that what was asked for comes
+    back changed in the last of them.
+    """
+    return np.asarray((np.abs(points[:, None] - others[None]) <= _ROUNDING).all(axis=2).any(axis=1))

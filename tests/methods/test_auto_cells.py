@@ -560,3 +560,21 @@ def test_one_dimension_and_many() -> None:
             assert ((proposal.x >= 0) & (proposal.x <= 1)).all()
             seen.add("zooms" in proposal.why)
         assert seen == {True, False}
+
+
+def test_what_was_evaluated_is_not_asked_for_again_without_noise() -> None:
+    """As a parameter a point is not what it was to the last bit: it must be known all the same."""
+    space = Space(x=Float(-1.0, 1.7), y=Float(0.1, 3.0), z=Float(-3.0, 0.2))
+
+    def f(params: dict[str, float]) -> float:
+        return sum((i + 1) * (v - 0.1 * i) ** 2 + 0.3 * float(np.sin(5 * v + i)) for i, v in enumerate(params.values()))
+
+    optimizer = Optimizer(space, direction="minimize", seed=0)
+    old = [space.from_unit(point) for point in np.random.default_rng(0).random((100, 3))]
+    optimizer.add_trials(old, [f(params) for params in old])
+    asked = []
+    for _ in range(60):
+        trial = optimizer.ask()
+        optimizer.tell(trial, f(trial.params))
+        asked.append(tuple(trial.params.values()))
+    assert len(set(asked)) >= 58
