@@ -34,4 +34,6 @@ def is_among(points: Array, others: Array) -> Bools:
     The same but for rounding: a parameter keeps fewer digits than a coordinate has, so that what was asked for comes
     back changed in the last of them.
     """
-    return np.asarray((np.abs(points[:, None] - others[None]) <= _ROUNDING).all(axis=2).any(axis=1))
+    apart: Array = np.abs(points[:, None] - others[None])
+    same: Bools = np.all(apart <= _ROUNDING, axis=2)
+    return np.asarray(np.any(same, axis=1))

@@ -181,6 +181,54 @@ def test_threads_do_not_evaluate_the_same_at_the_same_time(monkeypatch: pytest.M
     assert len({tuple(trial.params.values()) for trial in trials}) == 3
 
 
+@pytest.mark.parametrize("is_earlier", [True, False])
+def test_of_two_processes_that_choose_at_once_the_later_trial_yields(
+    is_earlier: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a trial is chosen for, another process publishes the very same for its own."""
+    study = study_of(6, search_space=SPACE)
+    first, second = study.ask(), study.ask()
+    mine, other = (second, first) if is_earlier else (first, second)
+    ask = StudySearch.ask
+    published: list[dict[str, Any]] = []
+
+    def asked(self: StudySearch, number: int, running: list[dict[str, Any]]) -> dict[str, Any]:
+        params = ask(self, number, running)
+        if not published:
+            published.append(params)
+            optuna_sampler._publish(study, study.trials[other.number], params, SPACE)
+        return params
+
+    monkeypatch.setattr(StudySearch, "ask", asked)
+    objective(mine)
+    assert (mine.params != published[0]) == is_earlier
+
+
+def test_a_trial_that_was_begun_before_keeps_what_was_chosen() -> None:
+    study = study_of(6, search_space=SPACE)
+    begun = study.ask()
+    chosen = dict(begun.relative_params)
+    study.optimize(objective, n_trials=3)
+    again = optuna.trial.Trial(study, begun._trial_id)
+    objective(again)
+    assert again.params == chosen
+
+
+@pytest.mark.filterwarnings("ignore:Choices for a categorical distribution:UserWarning")
+def test_choices_of_any_kind_are_published() -> None:
+    """Also those that JSON has no word for."""
+    choices: list[Any] = [(1, 2), None, "a", 2.5]
+    space = {"choice": optuna.distributions.CategoricalDistribution(choices)}
+    study = optuna.create_study(sampler=QuadratSampler(seed=0, search_space=space))
+    trials = [study.ask() for _ in range(4)]
+    for trial in trials:
+        assert optuna_sampler.chosen_params(study.trials[trial.number], space) == {}
+        assert trial.relative_params["choice"] in choices
+        found = optuna_sampler.chosen_params(study.trials[trial.number], space)
+        assert found == trial.relative_params
+    assert len({trial.relative_params["choice"] for trial in trials}) == 4
+
+
 def test_a_parameter_that_not_all_trials_have_is_sampled_alone() -> None:
     def dynamic(trial: Trial) -> float:
         x = trial.suggest_float("x", 0, 1)

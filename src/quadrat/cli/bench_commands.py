@@ -22,7 +22,7 @@ from quadrat.cli.screen import Screen
 from quadrat.cli.show_command import STATES, described, many, plain, value_text
 from quadrat.cli.study_commands import best_table, opened
 from quadrat.cli.trial_table import Line, trial_table
-from quadrat.cli.where import Where, place
+from quadrat.cli.where import Where
 from quadrat.errors import InvalidInput, NotAvailable, QuadratError
 from quadrat.integrations.distributions import suggest
 from quadrat.integrations.study_space import kept_space
@@ -30,7 +30,7 @@ from quadrat.optimizer.outcome import FAILED
 from quadrat.space import Space
 from quadrat.studies.opening import check_one_objective, find_study, open_study
 from quadrat.studies.results_file import ResultsFile, read_results, write_results
-from quadrat.studies.storage import open_storage
+from quadrat.studies.storage import open_storage, place
 from quadrat.studies.telling import FAILURE, tell_outcome
 
 __all__ = ["Beginning", "ask", "refuse", "tell", "tell_file"]

@@ -16,10 +16,11 @@ from quadrat.cli.json_output import print_json
 from quadrat.cli.screen import Screen
 from quadrat.cli.study_commands import opened
 from quadrat.cli.trial_table import Line, plain_table, shown, trial_table
-from quadrat.cli.where import Where, place
+from quadrat.cli.where import Where
 from quadrat.errors import InvalidInput
 from quadrat.integrations.study_search import standard_error_of, values_of
 from quadrat.studies.opening import METHOD, SEED, check_one_objective
+from quadrat.studies.storage import place
 from quadrat.studies.telling import FAILURE
 
 __all__ = ["STATES", "described", "many", "plain", "show", "value_text"]

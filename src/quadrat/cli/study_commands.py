@@ -15,12 +15,11 @@ from rich import box
 from rich.table import Table
 
 from quadrat.cli.trial_table import shown
-from quadrat.cli.where import place
 from quadrat.errors import InvalidInput
 from quadrat.integrations import recommend
 from quadrat.optimizer import Recommendation
 from quadrat.studies import open_storage
-from quadrat.studies.storage import DEFAULT_JOURNAL
+from quadrat.studies.storage import DEFAULT_JOURNAL, place
 from quadrat.studies.table import rows_of, write_csv
 
 __all__ = ["best_json", "best_table", "export", "opened"]

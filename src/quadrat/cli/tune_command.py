@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import signal
 import sys
@@ -19,6 +18,7 @@ import optuna
 from optuna.study import Study
 from optuna.trial import TrialState
 
+from quadrat.cli.json_output import print_json
 from quadrat.cli.screen import Screen
 from quadrat.cli.study_commands import best_table
 from quadrat.cli.tune_screen import TuneScreen, duration
@@ -30,6 +30,7 @@ from quadrat.studies import DEFAULT_JOURNAL, Coordinator, ObjectiveReference, op
 from quadrat.studies.evaluation import DefineByRun, WithParams, run_trial
 from quadrat.studies.executors import opened_executor
 from quadrat.studies.opening import SEED, open_study
+from quadrat.studies.storage import place
 from quadrat.studies.telling import FAILURE
 from quadrat.tune.workers import Here, OnExecutor, Workers
 
@@ -153,12 +154,12 @@ def _finish(study: Study, options: TuneOptions, screen: Screen, ending: str, sec
     if options.as_json:
         said = {
             "study": study.study_name,
-            "storage": options.storage or DEFAULT_JOURNAL,
+            "storage": place(options.storage),
             "ended": ending,
             "trials": counts,
             "recommended": _recommended(study),
         }
-        sys.stdout.write(json.dumps(said, indent=2, ensure_ascii=False) + "\n")
+        print_json(said)
     else:
         screen.say("")
         if states[TrialState.COMPLETE]:
@@ -166,8 +167,7 @@ def _finish(study: Study, options: TuneOptions, screen: Screen, ending: str, sec
             screen.show(table)
             screen.say(why)
         told = ", ".join(f"{count} {word}" for word, count in counts.items()) or "no trials"
-        where = options.storage or DEFAULT_JOURNAL
-        screen.say(f"Study {study.study_name} in {where}: {told}; {ending}, {duration(seconds)}.")
+        screen.say(f"Study {study.study_name} in {place(options.storage)}: {told}; {ending}, {duration(seconds)}.")
     for number in (signal.SIGINT, signal.SIGTERM):
         if ending.endswith(number.name):
             return 128 + number

@@ -17,6 +17,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from quadrat.cli.trial_table import shown
 from quadrat.errors import QuadratError
 from quadrat.integrations import recommend
 from quadrat.optimizer import Recommendation
@@ -140,7 +141,7 @@ class TuneScreen(logging.Handler):
             table.add_row(*row)
         parts: list[RenderableType] = [table]
         if self._recommended is not None:
-            params = "  ".join(f"{name}={_shown(value)}" for name, value in self._recommended.params.items())
+            params = "  ".join(f"{name}={shown(value)}" for name, value in self._recommended.params.items())
             parts.append(Text(f"recommended  {params}", overflow="ellipsis", no_wrap=True))
         done = self._before + self._told
         of = "" if self._n_trials is None else f" of {self._n_trials}"
@@ -166,7 +167,3 @@ def duration(seconds: float) -> str:
 
 def _line(cells: Iterable[str]) -> str:
     return "".join(cell.rjust(width) for cell, width in zip(cells, _COLUMNS.values(), strict=True)).rstrip()
-
-
-def _shown(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

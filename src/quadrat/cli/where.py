@@ -9,9 +9,9 @@ from pathlib import Path
 import optuna
 from optuna.storages import BaseStorage
 
-from quadrat.studies.storage import DEFAULT_JOURNAL, open_storage
+from quadrat.studies.storage import DEFAULT_JOURNAL, open_storage, place
 
-__all__ = ["Where", "place"]
+__all__ = ["Where"]
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,3 @@ class Where:
         options = ["--study", self.name] if self.name else []
         options += ["--storage", place(self.storage)] if self.storage else []
         return f"quadrat {words} {shlex.join(options)}".strip()
-
-
-def place(storage: str | None) -> str:
-    """Return where studies are, for people to read: without the password in a URL."""
-    if storage is None:
-        return DEFAULT_JOURNAL
-    scheme, slashes, rest = storage.partition("://")
-    user, at, host = rest.rpartition("@")
-    return f"{scheme}{slashes}{user.split(':')[0]}{at}{host}"

@@ -138,17 +138,15 @@ class QuadratSampler(BaseSampler):
             return chosen
         with self._lock:
             search = self._search_of(study, search_space)
-            trials = study._get_trials(deepcopy=False, use_cache=False)  # others may have begun since
-            search.follow(trials)
-            running = [
-                params
-                for other in trials
-                if other.state is TrialState.RUNNING
-                and other.number != trial.number
-                and (params := {**chosen_params(other, search_space), **other.params})
-            ]
-            params = search.ask(trial.number, running)
-            _publish(study, trial, params, search_space)  # before another thread looks at what runs
+            search.follow(study._get_trials(deepcopy=False, use_cache=False))
+            known: dict[int, dict[str, Any]] = {}
+            while True:  # the reads come after what takes time: others may have begun meanwhile
+                known |= _running(study, trial, search_space)
+                params = search.ask(trial.number, list(known.values()))
+                _publish(study, trial, params, search_space)  # before another thread looks at what runs
+                # Of two processes that chose at the same time, neither knowing of the other, the later trial yields.
+                if all(other in known or other > trial.number for other in _running(study, trial, search_space)):
+                    break
         return params
 
     def sample_independent(
@@ -199,6 +197,19 @@ def _checked(search_space: Mapping[str, BaseDistribution]) -> dict[str, BaseDist
 
 def _decoded(space: Space, unit: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, Any]:
     return space.from_unit(space.round(unit[0])) if space.dimension else space.from_unit(np.empty(0))
+
+
+def _running(
+    study: Study, trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]
+) -> dict[int, dict[str, Any]]:
+    """Return what is known of the parameters of the other trials that run, by their numbers."""
+    return {
+        other.number: params
+        for other in study._get_trials(deepcopy=False, use_cache=False)
+        if other.state is TrialState.RUNNING
+        and other.number != trial.number
+        and (params := {**chosen_params(other, search_space), **other.params})
+    }
 
 
 def _publish(

@@ -16,8 +16,9 @@ from quadrat.space import Space
 
 __all__ = ["free_point"]
 
-_TRIES_PER_RADIUS = 16
-_RADII = (0.05, 0.1, 0.2, 0.4, 1.0)  # of the axis, nearest first: what the method wanted is near its proposal
+# Radii, of the axis, and how many points are tried within them: near ones first, because what the method wanted is near
+# its proposal; and many anywhere, because in a small space all but one may be taken.
+_TRIES = {0.05: 16, 0.1: 16, 0.2: 16, 0.4: 16, 1.0: 1024}
 
 
 def free_point(space: Space, x: Array, is_taken: Callable[[Array], bool], rng: np.random.Generator) -> Array | None:
@@ -34,8 +35,8 @@ def free_point(space: Space, x: Array, is_taken: Callable[[Array], bool], rng: n
     rng
         The stream to draw from.
     """
-    for radius in _RADII:
-        steps = rng.uniform(-radius, radius, size=(_TRIES_PER_RADIUS, space.dimension))
+    for radius, tries in _TRIES.items():
+        steps = rng.uniform(-radius, radius, size=(tries, space.dimension))
         nearby = space.round(np.clip(x + steps, 0.0, 1.0))
         free = np.array([row for row in nearby[space.allowed(nearby)] if not is_taken(row)])
         if len(free):

@@ -9,7 +9,7 @@ from optuna.storages import BaseStorage, RDBStorage, get_storage
 from quadrat.errors import InvalidInput
 from quadrat.integrations.journal import journal_storage
 
-__all__ = ["DEFAULT_JOURNAL", "open_storage"]
+__all__ = ["DEFAULT_JOURNAL", "open_storage", "place"]
 
 DEFAULT_JOURNAL = "quadrat.journal"
 """The journal file, in the working directory, where no other storage is named."""
@@ -58,16 +58,20 @@ def _at_url(url: str) -> BaseStorage:
             return get_storage(url)
         return RDBStorage(url, engine_kwargs={"pool_pre_ping": True})  # a server may restart during a long study
     except ImportError as error:
-        raise InvalidInput(f"storage: expected a driver for {_shown(url)} to be installed, got {error}") from error
+        raise InvalidInput(f"storage: expected a driver for {place(url)} to be installed, got {error}") from error
     except Exception as error:  # every database has its own errors for a server that is down
         reason = (str(error).strip() or repr(error)).splitlines()[0]
         raise InvalidInput(
-            f"storage: expected {_EXPECTED}, got {_shown(url)}, which cannot be opened: {reason}"
+            f"storage: expected {_EXPECTED}, got {place(url)}, which cannot be opened: {reason}"
         ) from error
 
 
-def _shown(url: str) -> str:
-    """The URL without its password."""
-    scheme, _, rest = url.partition("://")
-    user, at, host = rest.rpartition("@")
-    return f"{scheme}://{user.split(':')[0]}{at}{host}"
+def place(where: str | None) -> str:
+    """Return where studies are, for people to read: of a URL neither the password nor what follows a question mark."""
+    if where is None:
+        return DEFAULT_JOURNAL
+    scheme, slashes, rest = where.partition("://")
+    if not slashes:
+        return where
+    user, at, host = rest.partition("?")[0].rpartition("@")
+    return f"{scheme}{slashes}{user.split(':')[0]}{at}{host}"
