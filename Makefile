@@ -1,5 +1,5 @@
 # Every target sets up what it needs; only Python 3.11+ and make are assumed.
-#   make demo    a certified picture of an unknown function, in the terminal
+#   make demo    a real tuning job, with workers, in two minutes
 #   make test    lint, types, tests
 #   make paper   the paper's figures and tables from scratch, resumable (paper-smoke: tiny; paper-cnn: table 1 with PyTorch)
 #   make bench   speed, as ratios against bare BLAS calls and peers (make peers installs those)

@@ -1,89 +1,53 @@
-"""Two minutes with Quadrat. Run by `make demo`.
+"""A real tuning job, with workers. Run by `make demo`.
 
-1. Fitted: tune a support-vector classifier on the handwritten digits that come with scikit-learn.
-2. Certified: find the maximum of an unknown function from noisy values, and state how far from it one can still be. The
-   function is drawn from the ball of norm 1 of a Matérn kernel; the search knows kernel, norm and noise, never the
-   function. Everything printed as certified holds with probability 95 %; the last column shows that it did.
+Tunes scikit-learn's gradient boosting on the diabetes data that come with it, as anybody would with one command, and
+compares what it recommends with the luckiest trial and with the model's own defaults, on splits that nobody tuned on.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from rich.console import Console
-from rich.table import Table
-from sklearn.datasets import load_digits
-from sklearn.model_selection import cross_val_score
-from sklearn.svm import SVC
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
 
 import quadrat as qd
-from quadrat.partition import PartitionTree, draw_plane
-from quadrat.problems import draw_rkhs_function
-from quadrat.randomness import generator
+from quadrat.cli import main
+from quadrat.cli.study_commands import opened
+from quadrat.studies import ObjectiveReference
 
-console = Console(width=100, highlight=False)
-
-
-def tune() -> None:
-    """Tune C and gamma on 600 digits, three-fold cross-validation, 25 trials."""
-    X, y = load_digits(return_X_y=True)
-    rows = generator(0).permutation(len(y))[:600]
-    X, y = X[rows] / 16, y[rows]
-
-    def accuracy(params: dict[str, float]) -> float:
-        return float(cross_val_score(SVC(**params), X, y, cv=3).mean())
-
-    console.print("\n[bold]1. Tuning a classifier[/bold] (fitted: estimates, no guarantee)\n")
-    space = qd.Space(C=qd.Float(1e-2, 1e3, log=True), gamma=qd.Float(1e-5, 1.0, log=True))
-    result = qd.maximize(accuracy, space, n_trials=25, seed=0)
-    console.print(str(result))
-    defaults = float(cross_val_score(SVC(), X, y, cv=3).mean())
-    chosen = accuracy(dict(result.params))
-    console.print(f"\nAccuracy of scikit-learn's defaults {defaults:.3f}, of the recommended setting {chosen:.3f}.")
+FOLDER = Path(__file__).parent / "boosting"
+SEED = 1  # of the splits for the comparison, the same for all
 
 
-def certify() -> None:
-    """Search with LP-GP-UCB and compare with the truth that only the demo knows."""
-    noise, budget, seed = 0.05, 160, 1
-    kernel = qd.Matern(2.5, 0.3)
-    f = draw_rkhs_function(kernel, dimension=2, norm=1.0, rng=generator(seed))
-    truth = f.maximum()[1]
-    space = qd.Space(temperature=qd.Float(20.0, 90.0), pressure=qd.Float(0.1, 10.0, log=True))
-    method = qd.LPGPUCB(kernel=kernel, norm_bound=1.0, noise=noise, budget=budget, degree=0)
-    optimizer = qd.Optimizer(space, direction="maximize", method=method, seed=seed)
+def run(n_trials: int = 60, fresh: int = 60) -> int:
+    """Tune, then compare on so many fresh splits; return the exit status."""
+    with tempfile.TemporaryDirectory() as folder:
+        journal = str(Path(folder) / "demo.journal")
+        options = ["--space", str(FOLDER / "space.toml"), "--direction", "maximize", "--n-trials", str(n_trials)]
+        workers = ["--workers", str(min(4, os.cpu_count() or 1))]
+        print(f"$ quadrat tune train.py:score --space space.toml {' '.join([*options[2:], *workers])}\n")
+        status = main(["tune", f"{FOLDER / 'train.py'}:score", *options, *workers, "--storage", journal])
+        if status == 0:
+            compare(qd.recommend(opened(None, journal)), n_trials, fresh)
+    return status
 
-    console.print("\n[bold]2. An instrument with two knobs[/bold] (certified)\n")
-    console.print(f"Assumed before the data: Matérn 5/2, length-scale 0.3, norm at most 1, noise at most {noise}.\n")
-    table = Table(title="Certified as it goes (95 %)")
-    for heading in ("readings", "recommended", "its value lies in", "certificate", "true regret"):
-        table.add_column(heading, justify="right")
-    tree = PartitionTree(2)
-    for reading in range(1, budget + 1):
-        trial = optimizer.ask()
-        point = space.to_unit(trial.params)
-        optimizer.tell(trial, float(f(point)) + noise * generator(seed, reading).normal())
-        tree.add(point)
-        while tree.count(leaf := tree.locate(point)) > 4 and tree.depth(leaf) < 10:
-            tree.split(leaf)
-        if reading in (10, 20, 40, 80, budget):
-            advice, certificate = optimizer.recommend(), optimizer.certificate()
-            assert advice.certified_interval is not None
-            low, high = advice.certified_interval
-            value = float(f(space.to_unit(advice.params)))
-            table.add_row(
-                str(reading),
-                f"{advice.params['temperature']:.1f} °C, {advice.params['pressure']:.2f} bar",
-                f"[{low:.3f}, {high:.3f}]",
-                f"{certificate.value:.3f}",
-                f"{truth - value:.3f}",
-            )
-    console.print(table)
-    console.print("\nWhere it looked; cells halve where readings gather, each number counts readings.\n")
-    console.print(draw_plane(tree, width=60))
-    console.print("\nNobody knows the norm. What each bound would buy with these readings:\n")
-    console.print(str(optimizer.certificate_curve(np.array([0.25, 0.5, 1.0, 2.0, 4.0]))))
-    console.print(f"\nThe truth, which only this demo knows: the maximum is {truth:.3f}.")
+
+def compare(found: qd.Recommendation, n_trials: int, fresh: int) -> None:
+    """Print scores on fresh splits."""
+    score = ObjectiveReference.read(f"{FOLDER / 'train.py'}:score").load()
+    settings = {"recommended": found.params, "best seen": found.best_seen.params, "the model's own defaults": {}}
+    print(f"\nR² on {fresh} other splits, the same for all:")
+    for name, params in settings.items():
+        with threadpool_limits(1):
+            value = score(dict(params), splits=fresh, seed=SEED)
+        print(f"  {name:26}{value:.3f}")
+    print(
+        f"The luckiest of {n_trials} trials promised {found.best_seen.value:.3f}, the recommendation {found.value:.3f}."
+    )
 
 
 if __name__ == "__main__":
-    tune()
-    certify()
+    sys.exit(run())
