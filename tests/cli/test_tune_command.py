@@ -229,6 +229,20 @@ def test_an_objective_that_defines_its_space_as_it_runs_on_workers() -> None:
     assert {trial.user_attrs["pid"] for trial in here.trials} == {os.getpid()}
 
 
+@pytest.mark.parametrize("executor", ["dask", "ray"])
+@pytest.mark.parametrize("kind", ["params", "trial"])
+def test_clusters(executor: str, kind: str) -> None:
+    """By a process of its own, as people run it: these leave threads and settings behind."""
+    module = {"dask": "distributed", "ray": "ray"}[executor]
+    pytest.importorskip(module, reason=f'pip install "quadrat[{executor}]"')
+    objective = ["train.py:bowl", "--space", "space.toml"] if kind == "params" else ["train.py:define_by_run"]
+    arguments = [sys.executable, "-m", "quadrat.cli", "tune", *objective]
+    process = started([*arguments, "-n", "4", "--workers", "2", "--executor", executor], 0.0)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert [(trial.number, trial.state) for trial in study().trials] == [(n, TrialState.COMPLETE) for n in range(4)]
+
+
 def test_pruned_trials() -> None:
     for name, more in (("here", []), ("there", ["--workers", "2"])):
         assert tune("-n", "6", "--study", name, *more, objective="train.py:pruned", space=False) == 0

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from quadrat.errors import InvalidInput
 from quadrat.studies.process_workers import ProcessWorkers
+
+if TYPE_CHECKING:
+    from quadrat.integrations.dask_executor import DaskExecutor
+    from quadrat.integrations.ray_executor import RayExecutor
 
 __all__ = ["EXECUTORS", "opened_executor"]
 
@@ -32,18 +37,11 @@ def opened_executor(kind: str, n_workers: int | None, scheduler: str | None) -> 
     InvalidInput
         Another kind; a scheduler that cannot be reached, or one for processes; a package that is not installed.
     """
-    executor = _made(kind, n_workers, scheduler)
-    try:
-        yield executor, int(getattr(executor, "_max_workers", n_workers or 1))
-    except BaseException:
-        if isinstance(executor, ProcessWorkers):
-            executor.kill()
-        executor.shutdown(wait=False, cancel_futures=True)
-        raise
-    executor.shutdown(wait=True)
+    with _made(kind, n_workers, scheduler) as executor:  # all of them end at once where an exception leaves the block
+        yield executor, executor._max_workers
 
 
-def _made(kind: str, n_workers: int | None, scheduler: str | None) -> Executor:
+def _made(kind: str, n_workers: int | None, scheduler: str | None) -> ProcessWorkers | DaskExecutor | RayExecutor:
     if kind not in EXECUTORS:
         raise InvalidInput(f"executor: expected {', '.join(EXECUTORS[:-1])} or {EXECUTORS[-1]}, got {kind}")
     if n_workers is not None and n_workers < 1:
