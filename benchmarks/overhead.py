@@ -2,7 +2,7 @@
 
     python benchmarks/overhead.py [--smoke] [--write]
 
-Eight parameters, an objective that costs nothing, 60 trials of a new study, the first ones of each sampler's own design
+Eight parameters, an objective that costs nothing, 50 trials of a new study, the first ones of each sampler's own design
 included. Optuna's RandomSampler has next to nothing to compute: its time is that of the storage and of Optuna itself.
 The coordinator is what `quadrat tune` runs, with the objective evaluated in its own thread. In each round every storage
 and every sampler has its turn; tables have medians over rounds, and ratios and differences are taken within rounds. A
@@ -39,7 +39,7 @@ import quadrat as qd
 from quadrat.studies import Coordinator
 from quadrat.tune.workers import Here
 
-TRIALS, ROUNDS = 60, 5
+TRIALS, ROUNDS = 50, 3
 SMOKE_TRIALS = 6
 SPACE = qd.Space(**{f"x{i}": qd.Float(-1, 1) for i in range(8)})
 Times: TypeAlias = dict[tuple[str, str], float]  # seconds of a trial by storage and contender
