@@ -16,6 +16,8 @@ from pathlib import Path
 
 import optuna
 import pytest
+from optuna.exceptions import StorageInternalError
+from optuna.storages import RDBStorage
 from optuna.trial import TrialState
 
 import quadrat as qd
@@ -168,6 +170,13 @@ def test_what_was_set_at_first_need_not_be_said_again() -> None:
     assert main(["tune", "train.py:bowl", "-n", "5"]) == 0, "the space is kept too"
     assert tune("-n", "5", "--seed", "5", "--direction", "maximize", "--method", "SobolSearch", "--study", "whole") == 0
     assert told(study()) == told(study(name="whole"))
+
+
+def test_a_space_in_json(folder: Path) -> None:
+    space = qd.Space.from_toml("space.toml")
+    (folder / "space.json").write_text(json.dumps(space.to_dict()))
+    assert main(["tune", "train.py:bowl", "--space", "space.json", "-n", "2"]) == 0
+    assert tune("-n", "3") == 0, "it is the same space"
 
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -489,6 +498,54 @@ def test_workers_whose_coordinator_was_killed_leave_nothing_running() -> None:
     assert tune("-n", "12", "--workers", "3") == 0
     assert [trial.state for trial in study().trials] == [TrialState.COMPLETE] * 12
     assert all(params.items() <= study().trials[number].params.items() for number, params in before.items())
+
+
+LIMITED = """
+import resource, sys
+from quadrat.cli import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (12_000, 12_000))
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_disk_that_is_full_during_the_run(folder: Path) -> None:
+    """Said in a line; what was told before is kept, and the study goes on when there is room again."""
+    (folder / "limited.py").write_text(LIMITED)
+    process = started([sys.executable, "limited.py", *command("-n", "12")[3:]], 0.0)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 2, err
+    [line] = err.splitlines()
+    assert line.startswith("quadrat: storage: expected quadrat.journal to take what is told, got [Errno 27] File too")
+    shown = [line for line in out.splitlines()[1:] if line.split()]
+    before = told(study())
+    complete = [trial for trial in before if trial[1] is TrialState.COMPLETE]
+    assert len(shown) <= len(complete) < 12
+    assert tune("-n", "12") == 0
+    assert told(study())[: len(complete)] == complete
+    assert tune("-n", "12", "--storage", "whole.journal") == 0
+    assert told(study()) == told(study("whole.journal"))
+
+
+def test_a_server_that_stops_during_the_run(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls = []
+
+    def gone(*_: object, **__: object) -> None:
+        calls.append(1)
+        if len(calls) > 3:
+            raise StorageInternalError("An exception is raised during the commit.") from OSError("server closed")
+
+    monkeypatch.setattr(qd.QuadratSampler, "after_trial", gone)
+    assert tune("-n", "12", "--storage", postgres_url) == 2
+    assert "to take what is told, got server closed; what was told before is kept" in capsys.readouterr().err
+    monkeypatch.undo()
+    monkeypatch.chdir(Path(sys.modules["quadrat_objective_train"].__file__ or "").parent)
+    assert tune("-n", "12", "--storage", postgres_url) == 0
+    storage = open_storage(postgres_url)
+    assert isinstance(storage, RDBStorage)
+    assert all(trial.state is TrialState.COMPLETE for trial in storage.get_all_trials(1))
+    storage.engine.dispose()
 
 
 def test_two_coordinators_of_one_study(capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,7 +48,7 @@ class Beginning:
     def space_of(self, study: Study | None, where: Where) -> Space:
         """Return the space in the file that was named, or else that of the study."""
         if self.space is not None:
-            return (Space.from_json if self.space.endswith(".json") else Space.from_toml)(self.space)
+            return Space.from_file(self.space)
         kept = None if study is None else kept_space(study)
         if kept is not None:
             return kept

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import optuna
+from optuna.exceptions import StorageInternalError
 from optuna.study import Study
 from optuna.trial import TrialState
 
@@ -30,7 +31,7 @@ from quadrat.studies import DEFAULT_JOURNAL, Coordinator, ObjectiveReference, op
 from quadrat.studies.evaluation import DefineByRun, WithParams, run_trial
 from quadrat.studies.executors import opened_executor
 from quadrat.studies.opening import SEED, open_study
-from quadrat.studies.storage import place
+from quadrat.studies.storage import close_storage, place
 from quadrat.studies.telling import FAILURE
 from quadrat.tune.workers import Here, OnExecutor, Workers
 
@@ -86,20 +87,28 @@ def tune(options: TuneOptions) -> int:
     _check_positive(options)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     reference = ObjectiveReference.read(options.objective)
-    space = None if options.space is None else Space.from_toml(options.space)
+    space = None if options.space is None else Space.from_file(options.space)
     reference.load()  # what is wrong with it is better known before the first trial
-    study = open_study(
-        open_storage(options.where),
-        options.study,
-        space=space,
-        direction=options.direction,
-        method=options.method,
-        seed=options.seed,
-    )
+    storage = open_storage(options.where)
+    try:
+        study = open_study(
+            storage,
+            options.study,
+            space=space,
+            direction=options.direction,
+            method=options.method,
+            seed=options.seed,
+        )
+        return _run(options, study, reference, space)
+    finally:
+        close_storage(storage)
+
+
+def _run(options: TuneOptions, study: Study, reference: ObjectiveReference, space: Space | None) -> int:
     searched = kept_space(study) if space is None else space
     screen, started = Screen(), time.monotonic()
     shown = TuneScreen(study, options.total, options.timeout, rows=not options.as_json, width=screen.width)
-    with shown, _workers(options, study, reference, searched) as make_workers:
+    with shown, _storage_errors(options), _workers(options, study, reference, searched) as make_workers:
         ending = Coordinator(
             study,
             searched,
@@ -122,6 +131,22 @@ def _check_positive(options: TuneOptions) -> None:
             raise InvalidInput(f"{name}: expected a number above 0, got {value:g}")
     if options.scheduler is not None and options.executor is None:
         raise InvalidInput(f"scheduler: expected --executor dask or ray with it, got {options.scheduler} alone")
+
+
+@contextmanager
+def _storage_errors(options: TuneOptions) -> Iterator[None]:
+    """Say in a line what went wrong with the storage during a run: a full disk, a server that is gone."""
+    try:
+        yield
+    except Exception as error:
+        is_database = type(error).__module__.startswith("sqlalchemy") or isinstance(error, StorageInternalError)
+        if not is_database and not isinstance(error, OSError):
+            raise
+        reason = (str(error.__cause__ or error).strip() or repr(error)).splitlines()[0]
+        raise InvalidInput(
+            f"storage: expected {place(options.storage)} to take what is told, got {reason}; what was told before is"
+            " kept, and the same command goes on with it"
+        ) from error
 
 
 @contextmanager

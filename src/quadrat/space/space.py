@@ -181,6 +181,11 @@ class Space(Mapping[str, Parameter]):
         """Return the space in a JSON file, an object with one object a parameter; else as `from_toml`."""
         return cls.from_dict(read_json(path), source=str(path))
 
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Space:
+        """Return the space in a file: JSON where its name ends so, else TOML."""
+        return cls.from_json(path) if os.fspath(path).endswith(".json") else cls.from_toml(path)
+
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Return plain data from which `from_dict` makes an equal space.
 

@@ -9,7 +9,7 @@ from optuna.storages import BaseStorage, RDBStorage, get_storage
 from quadrat.errors import InvalidInput
 from quadrat.integrations.journal import journal_storage
 
-__all__ = ["DEFAULT_JOURNAL", "open_storage", "place"]
+__all__ = ["DEFAULT_JOURNAL", "close_storage", "open_storage", "place"]
 
 DEFAULT_JOURNAL = "quadrat.journal"
 """The journal file, in the working directory, where no other storage is named."""
@@ -50,6 +50,13 @@ def open_storage(where: str | None = None) -> BaseStorage:
             f" {error})"
         ) from error
     return storage
+
+
+def close_storage(storage: BaseStorage) -> None:
+    """Leave the server of a storage, if it has one: connections that are just forgotten stay open for a while."""
+    if isinstance(storage, RDBStorage):
+        storage.remove_session()
+        storage.engine.dispose()
 
 
 def _at_url(url: str) -> BaseStorage:
