@@ -161,6 +161,19 @@ def test_giving_up_ends_one_process(executor: DaskExecutor, tmp_path: Path) -> N
     wait_for(lambda: len(executor._client.nthreads()) == 2)
 
 
+def test_giving_up_ends_a_process_that_has_just_replaced_another(tmp_path: Path) -> None:
+    with DaskExecutor(1) as executor:
+        for number in range(3):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            given_up = executor.submit(begins_and_waits(folder))
+            wait_for(lambda folder=folder: processes(folder))  # type: ignore[misc]  # which folder is bound now
+            executor.abandon(given_up)
+            with pytest.raises(WorkerDied, match="given up"):
+                given_up.result(PATIENCE)
+            wait_for(lambda folder=folder: not is_alive(processes(folder)[0]))  # type: ignore[misc]
+
+
 def test_giving_up_on_a_cluster_of_others_leaves_its_workers(
     executor: DaskExecutor, joined: DaskExecutor, tmp_path: Path
 ) -> None:

@@ -170,10 +170,13 @@ class DaskExecutor(ThreadPoolExecutor):
         """End the process that has a task, if it is ours; Dask starts another one in its place."""
         if self._cluster is None:
             return
-        keys_at = self._client.processing()
-        for nanny in self._cluster.workers.values():
-            if nanny.pid is not None and task.key in keys_at.get(nanny.worker_address, ()):
-                os.kill(nanny.pid, getattr(signal, "SIGKILL", signal.SIGTERM))  # Windows only has the second one
+        for address, keys in self._client.processing().items():
+            state = self._cluster.scheduler.workers.get(address)
+            if task.key in keys and state is not None:
+                # By name: what watches a process learns the address of a new one only after it has begun to work.
+                process = self._cluster.workers[state.name].pid
+                if process is not None:
+                    os.kill(process, getattr(signal, "SIGKILL", signal.SIGTERM))  # Windows only has the second one
 
     def _started(self, n_workers: int) -> Any:
         return self._distributed.LocalCluster(

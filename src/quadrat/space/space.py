@@ -184,7 +184,7 @@ class Space(Mapping[str, Parameter]):
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Space:
         """Return the space in a file: JSON where its name ends so, else TOML."""
-        return cls.from_json(path) if os.fspath(path).endswith(".json") else cls.from_toml(path)
+        return cls.from_json(path) if str(path).endswith(".json") else cls.from_toml(path)
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Return plain data from which `from_dict` makes an equal space.
