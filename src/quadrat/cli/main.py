@@ -172,8 +172,8 @@ def tune(
         str | None,
         typer.Option(
             "--space",
-            help="TOML or JSON file with the parameters; the function is then called with a dict of them. Without one it"
-            " is called with a trial of Optuna's, and defines them as it runs.",
+            help="TOML or JSON file with the parameters; the function is called with a dict of them. Without one it is"
+            " called with a trial of Optuna's, and defines them as it runs.",
         ),
     ] = None,
     n_trials: Annotated[
