@@ -284,8 +284,10 @@ def unused_port() -> int:
 @pytest.mark.parametrize("scheduler", ["nonsense", "wrong://127.0.0.1:1", "tcp://127.0.0.1:{port}"])
 def test_no_scheduler(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_executor, "_PATIENCE", 0.5)
-    with pytest.raises(InvalidInput, match="scheduler: expected the address of a running Dask scheduler"):
+    with pytest.raises(InvalidInput, match="scheduler: expected the address of a running Dask scheduler") as caught:
         DaskExecutor(scheduler=scheduler.format(port=unused_port()))
+    assert all(client.status != "connecting" for client in distributed.Client._instances), "none is left half open"
+    del caught  # until here, so that nothing that its traceback knows was closed by the garbage collector
 
 
 def test_no_workers() -> None:

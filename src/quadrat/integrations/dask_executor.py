@@ -13,6 +13,7 @@ import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
@@ -70,6 +71,7 @@ class DaskExecutor(ThreadPoolExecutor):
             raise InvalidInput(f"n_workers: expected at least 1, got {n_workers}")
         self._distributed = _distributed()
         self._cluster: Any = None
+        self._died = False  # whether any evaluation ended without an outcome
         if scheduler is None:
             n_workers = n_workers or os.cpu_count() or 1
             self._cluster = self._started(n_workers)
@@ -132,6 +134,11 @@ class DaskExecutor(ThreadPoolExecutor):
         super().shutdown(wait=wait, cancel_futures=cancel_futures)
         if wait:
             with self._closing:
+                if (
+                    self._died and self._cluster is not None
+                ):  # Dask cannot close a cluster while it starts a process anew
+                    with suppress(TimeoutError):
+                        self._client.wait_for_workers(self._max_workers, timeout=_PATIENCE)
                 self._client.close()
                 if self._cluster is not None:
                     self._cluster.close()
@@ -142,6 +149,7 @@ class DaskExecutor(ThreadPoolExecutor):
         try:
             value, left = self._begun(evaluation, bound).result()
         except (self._distributed.scheduler.KilledWorker, CancelledError) as error:
+            self._died = True
             if evaluation.abandoned:
                 raise WorkerDied("the evaluation was given up") from error
             raise self._gone() or WorkerDied(f"the Dask worker or its scheduler went away: {error}") from error
@@ -194,14 +202,20 @@ class DaskExecutor(ThreadPoolExecutor):
         )
 
     def _connected(self, where: Any) -> Any:
+        # In two steps, to have a client that fails and close it. The garbage collector would close it in the thread
+        # that it happens to run in, which waits for ever if it is one of Dask's.
+        client = self._distributed.Client.__new__(self._distributed.Client)
         try:
-            return self._distributed.Client(where, timeout=_PATIENCE, set_as_default=False)
+            client.__init__(where, timeout=_PATIENCE, set_as_default=False)
         except Exception as error:  # what servers of another kind answer makes Dask raise almost anything
+            with suppress(Exception):
+                client.close()
             why = f"{type(error).__name__}: {error}"
-        raise InvalidInput(  # not in the block above, where the error holds a client that is to be freed
-            f"scheduler: expected the address of a running Dask scheduler, such as 'tcp://127.0.0.1:8786', got"
-            f" {where!r}, which does not answer as one ({why:.200}); start one by `dask scheduler`"
-        )
+            raise InvalidInput(
+                f"scheduler: expected the address of a running Dask scheduler, such as 'tcp://127.0.0.1:8786', got"
+                f" {where!r}, which does not answer as one ({why:.200}); start one by `dask scheduler`"
+            ) from None
+        return client
 
 
 def _bound(fn: Callable[..., object], args: Any, kwargs: Any) -> Callable[[], tuple[object, SystemExit | None]]:
