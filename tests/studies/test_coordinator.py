@@ -134,6 +134,21 @@ def test_a_trial_that_somebody_else_evaluates_is_left_to_them(tmp_path: Path) ->
     assert [trial.state for trial in study.trials] == [TrialState.RUNNING, TrialState.COMPLETE, TrialState.COMPLETE]
 
 
+def test_a_trial_that_somebody_else_tells_meanwhile_is_theirs(tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+
+    def overtaken(params: dict[str, Any]) -> float:
+        running = study.get_trials(states=(TrialState.RUNNING,))
+        if running[0].number == 1:
+            study.tell(1, 77.0)
+        return value_of(params)
+
+    assert run(study, overtaken, n_trials=3) == "all 3 trials done"
+    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 3
+    assert study.trials[1].value == 77.0
+    assert study.trials[2].value == value_of(study.trials[2].params)
+
+
 @pytest.mark.parametrize(
     ("outcome", "value", "attributes"),
     [

@@ -108,7 +108,7 @@ def _run(options: TuneOptions, study: Study, reference: ObjectiveReference, spac
     searched = kept_space(study) if space is None else space
     screen, started = Screen(), time.monotonic()
     shown = TuneScreen(study, options.total, options.timeout, rows=not options.as_json, width=screen.width)
-    with shown, _storage_errors(options), _workers(options, study, reference, searched) as make_workers:
+    with _storage_errors(options), _workers(options, study, reference, searched) as make_workers, shown:
         ending = Coordinator(
             study,
             searched,

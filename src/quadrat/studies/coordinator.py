@@ -206,8 +206,12 @@ class Coordinator:
                 self._waiting.append(running.trial)
                 return
             error = WorkerDied(f"{error}, {self._tries[number]} times")
-        handle = optuna.trial.Trial(self._study, self._ids[number])
-        state = self._told(handle, Finished(finished.trial, finished.outcome, error))
+        state = self._study._storage.get_trial(self._ids[number]).state
+        if state.is_finished():
+            _logger.warning("trial %d was told by somebody else meanwhile; what came out here is dropped", number)
+        else:
+            handle = optuna.trial.Trial(self._study, self._ids[number])
+            state = self._told(handle, Finished(finished.trial, finished.outcome, error))
         self._count(state)
         self._on_told(number, state)
 
