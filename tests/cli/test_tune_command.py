@@ -22,6 +22,7 @@ from optuna.trial import TrialState
 
 import quadrat as qd
 from quadrat.cli import main
+from quadrat.cli.tune_command import TuneOptions
 from quadrat.studies import open_storage
 
 OBJECTIVES = '''
@@ -56,6 +57,10 @@ def pruned(trial):
     if trial.number % 2:
         raise optuna.TrialPruned
     return x
+
+
+def nothing_shared(trial):
+    return trial.suggest_float(f"x{trial.number}", 0, 1)
 
 
 def sometimes(params):
@@ -203,6 +208,19 @@ def test_failures_are_shown_and_do_not_end_the_run(capsys: pytest.CaptureFixture
     ]
     assert err.count("Traceback") == 1, "the first in full, the others in a line"
     assert err.count("ValueError: no such kind") == states.count(TrialState.FAIL)
+
+
+def test_trials_that_share_no_parameter(capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune("-n", "4", objective="train.py:nothing_shared", space=False) == 0
+    out = capsys.readouterr().out
+    assert "expected parameters that all finished trials share" in out
+    assert "4 complete" in out
+
+
+def test_a_relative_database_is_found_from_anywhere() -> None:
+    assert tune("-n", "2", "--workers", "1", "--storage", "sqlite:///study.db") == 0
+    assert TuneOptions("f", storage="sqlite:///study.db").where == f"sqlite:///{Path.cwd()}/study.db"
+    assert TuneOptions("f", storage="sqlite:////tmp/x.db").where == "sqlite:////tmp/x.db"
 
 
 # --- workers
@@ -380,8 +398,10 @@ def test_the_first_signal_drains(number: signal.Signals, status: int, workers: l
     assert states == {TrialState.COMPLETE}, "nothing runs any more, and nothing failed"
 
 
-@pytest.mark.parametrize("workers", [[], ["--workers", "2"]], ids=["here", "workers"])
-def test_the_second_signal_stops_at_once(workers: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("workers", "number"), [([], signal.SIGINT), (["--workers", "2"], signal.SIGTERM)], ids=["here", "workers"]
+)
+def test_the_second_signal_stops_at_once(workers: list[str], number: signal.Signals) -> None:
     process = started(command("-n", "500", *workers), 0.05)
     wait_for_trials(2, "quadrat.journal")
     process.send_signal(signal.SIGINT)
@@ -392,12 +412,12 @@ def test_the_second_signal_stops_at_once(workers: list[str]) -> None:
             break
         time.sleep(0.05)
     time.sleep(1)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     time.sleep(0.5)
     assert process.poll() is None
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     process.communicate(timeout=20)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     left = [trial for trial in study().trials if trial.state is TrialState.RUNNING]
     assert left, "what ran is evaluated again by the next one"
     finished = started(command("-n", str(len(study().trials)), *workers), 0)

@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,12 @@ from optuna.study import Study
 from optuna.trial import TrialState
 
 import quadrat as qd
-from quadrat.errors import InvalidInput
+from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.integrations.study_search import REPLICATES, STANDARD_ERROR
 from quadrat.studies import Coordinator
 from quadrat.studies.lease import Lease
 from quadrat.studies.telling import FAILURE
-from quadrat.tune.workers import Here, OnExecutor, Workers
+from quadrat.tune.workers import ExecutorGone, Here, OnExecutor, Workers
 
 SPACE = qd.Space(x=qd.Float(-1, 1), kind=qd.Categorical(["a", "b"]), n=qd.Int(1, 5, when={"kind": "b"}))
 
@@ -225,6 +225,38 @@ def test_a_trial_that_kills_every_worker_fails_after_some_tries(tmp_path: Path) 
         executor.shutdown()
 
 
+def test_an_executor_that_is_gone_ends_the_run_and_fails_nothing(tmp_path: Path) -> None:
+    class Gone(ThreadPoolExecutor):
+        calls = 0
+
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+            Gone.calls += 1
+            if Gone.calls <= 3:
+                return super().submit(fn, *args, **kwargs)
+            future: Future[Any] = Future()
+            future.set_exception(ExecutorGone("the scheduler went away"))
+            return future
+
+    study = study_at(tmp_path / "log")
+    with Gone(1) as executor, pytest.raises(NotAvailable, match="the scheduler went away"):
+        Coordinator(study, SPACE, lambda: OnExecutor(value_of, executor, 1), n_trials=20).run()
+    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 3 + [TrialState.RUNNING]
+    run(study, n_trials=5)
+    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 5
+
+
+def test_constraints_of_other_names_fail_their_trial_and_nothing_else(tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+
+    def objective(params: dict[str, Any]) -> qd.Measured:
+        name = "other" if len(study.trials) == 2 else "size"
+        return qd.Measured(value_of(params), {name: -1.0})
+
+    assert run(study, objective, n_trials=4) == "all 4 trials done"
+    states = [trial.state for trial in study.trials]
+    assert states == [TrialState.COMPLETE, TrialState.FAIL, TrialState.COMPLETE, TrialState.COMPLETE]
+
+
 def test_a_timeout_lets_what_runs_finish(tmp_path: Path) -> None:
     study = study_at(tmp_path / "log")
 
@@ -265,6 +297,14 @@ def test_a_study_has_one_coordinator_at_a_time(tmp_path: Path) -> None:
     study = study_at(tmp_path / "log")
     with Lease(study), pytest.raises(InvalidInput, match=f"which process {os.getpid()} on"), Lease(study):
         pass
+    with Lease(study):
+        pass
+
+
+def test_a_lease_that_was_not_renewed_is_void_whoever_has_its_number_now(tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+    old = {"owner": "x", "host": socket.gethostname(), "pid": os.getpid(), "until": time.time() - 1}
+    study.set_user_attr("quadrat:coordinator", old)
     with Lease(study):
         pass
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -165,6 +166,18 @@ def test_the_environment_and_the_folder_are_those_of_now(tmp_path: Path, monkeyp
     with ProcessWorkers(1) as executor:
         assert executor.submit(os.getenv, "QUADRAT_TEST_NEW").result() == "here"
         assert executor.submit(os.getcwd).result() == str(tmp_path)
+
+
+def doubled_in_a_pool(values: list[int]) -> list[int]:
+    with multiprocessing.Pool(2) as pool:
+        return pool.map(double, values)
+
+
+def test_an_objective_may_have_processes_of_its_own(workers: ProcessWorkers) -> None:
+    """They start as they would without workers."""
+    before = multiprocessing.get_start_method(allow_none=True)
+    assert workers.submit(multiprocessing.get_start_method, allow_none=True).result() == before
+    assert workers.submit(doubled_in_a_pool, [1, 2]).result(timeout=60) == [2, 4]
 
 
 def test_what_waits_can_be_cancelled() -> None:

@@ -10,6 +10,7 @@ from optuna.storages import JournalStorage, RDBStorage
 
 from quadrat.errors import InvalidInput
 from quadrat.studies import DEFAULT_JOURNAL, open_storage
+from quadrat.studies.storage import place
 
 
 def test_a_journal_file_is_the_default_and_is_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,3 +51,21 @@ def test_another_file_is_no_journal(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"expected a journal file, got .*notes\.txt, which cannot be read as one"):
         open_storage(str(path))
     assert path.read_text() == "buy milk\nand bread\n"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql+psycopg://user:pa?ss@host/db", "postgresql+psycopg://user@host/db"),
+        ("postgresql+psycopg://user:p@ss@host/db?password=x", "postgresql+psycopg://user@host/db"),
+        ("sqlite:///study.db", "sqlite:///study.db"),
+        ("some.journal", "some.journal"),
+        (None, DEFAULT_JOURNAL),
+    ],
+)
+def test_no_password_is_shown(url: str | None, shown: str) -> None:
+    assert place(url) == shown
+    if url is not None and url.startswith("postgresql"):
+        with pytest.raises(InvalidInput) as caught:
+            open_storage(url.replace("host", "127.0.0.1:1"))
+        assert "ss" not in str(caught.value).replace("password", "")

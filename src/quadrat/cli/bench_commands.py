@@ -136,7 +136,7 @@ def tell(
         )
     try:
         tell_outcome(study, optuna.trial.Trial(study, trial._trial_id), outcome, reason=reason)
-    except UpdateFinishedTrialError:  # somebody told it just now
+    except (UpdateFinishedTrialError, ValueError):  # somebody told it just now
         _running(study, number)
         raise
     told = study.get_trials(deepcopy=False)[number]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -16,7 +17,7 @@ from quadrat.errors import QuadratError
 
 __all__ = ["main"]
 
-_BAD_INPUT, _INTERRUPTED = 2, 130
+_BAD_INPUT = 2
 app = typer.Typer(
     name="quadrat",
     help="Noisy black-box optimisation whose bounds truly hold.",
@@ -31,7 +32,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a tabl
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit status: 0, or 2 with one line on standard error for bad input.
+    """Run the command; return its exit status.
+
+    That is 0, or 2 with one line on standard error for bad input; 1 where whoever reads the output has left; 128 and
+    its number after a signal.
 
     Parameters
     ----------
@@ -52,8 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except Exception as error:
         # typer's own usage errors. Their class lives in click for some versions of typer and in typer for others.
-        if isinstance(error.__cause__, KeyboardInterrupt):  # a second Ctrl-C, or one that nobody waits for
-            return _INTERRUPTED
+        if isinstance(error.__cause__, KeyboardInterrupt):  # a second signal, or one that nobody waits for
+            return 128 + int((error.__cause__.args or (signal.SIGINT,))[0])
         say = getattr(error, "format_message", None)
         if say is None:
             raise
@@ -193,7 +197,8 @@ def tune(
     study: Study = None,
     storage: Storage = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", "-w", help="Trials at once, each in a process; in this one if not given.")
+        int | None,
+        typer.Option("--workers", "-w", help="Trials at once, each in a process; without it and --executor, here."),
     ] = None,
     executor: Annotated[str | None, typer.Option("--executor", help="What evaluates: process, dask or ray.")] = None,
     scheduler: Annotated[

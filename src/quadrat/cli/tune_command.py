@@ -38,6 +38,8 @@ from quadrat.tune.workers import Here, OnExecutor, Workers
 __all__ = ["TuneOptions", "tune"]
 
 DEFAULT_TRIALS = 50
+_SQLITE = "sqlite:///"
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _WORDS = {TrialState.COMPLETE: "complete", TrialState.FAIL: "failed", TrialState.PRUNED: "pruned"}
 
 
@@ -71,6 +73,8 @@ class TuneOptions:
     def where(self) -> str:
         """The storage, as any process of this machine can open it."""
         given = DEFAULT_JOURNAL if self.storage is None else self.storage
+        if given.startswith(_SQLITE) and not given.startswith((_SQLITE + "/", _SQLITE + ":")):
+            return _SQLITE + str(Path(given.removeprefix(_SQLITE)).resolve())
         return given if "://" in given else str(Path(given).resolve())
 
 
@@ -108,7 +112,7 @@ def _run(options: TuneOptions, study: Study, reference: ObjectiveReference, spac
     searched = kept_space(study) if space is None else space
     screen, started = Screen(), time.monotonic()
     shown = TuneScreen(study, options.total, options.timeout, rows=not options.as_json, width=screen.width)
-    with _storage_errors(options), _workers(options, study, reference, searched) as make_workers, shown:
+    with _workers(options, study, reference, searched) as make_workers, shown, _storage_errors(options):
         ending = Coordinator(
             study,
             searched,
@@ -140,7 +144,8 @@ def _storage_errors(options: TuneOptions) -> Iterator[None]:
         yield
     except Exception as error:
         is_database = type(error).__module__.startswith("sqlalchemy") or isinstance(error, StorageInternalError)
-        if not is_database and not isinstance(error, OSError):
+        is_file = isinstance(error, OSError) and not isinstance(error, TimeoutError | BrokenPipeError)
+        if not is_database and not is_file:
             raise
         reason = (str(error.__cause__ or error).strip() or repr(error)).splitlines()[0]
         raise InvalidInput(
@@ -168,12 +173,13 @@ def _workers(
 def _finish(study: Study, options: TuneOptions, screen: Screen, ending: str, seconds: float) -> int:
     trials = study.get_trials(deepcopy=False)
     states = Counter(trial.state for trial in trials)
-    if not states[TrialState.COMPLETE] and states[TrialState.FAIL]:
+    status = next((128 + number for number in _SIGNALS if ending.endswith(number.name)), 0)
+    if not status and not states[TrialState.COMPLETE] and not states[TrialState.PRUNED] and states[TrialState.FAIL]:
         last = max((trial for trial in trials if trial.state is TrialState.FAIL), key=lambda trial: trial.number)
         raise InvalidInput(
             f"objective: expected a number from {options.objective}, got {states[TrialState.FAIL]} trials that failed;"
-            f" the last, trial {last.number}: {last.user_attrs.get(FAILURE, 'unknown')}; mend it and start again, the"
-            f" study {study.study_name!r} keeps them"
+            f" the last, trial {last.number}: {last.user_attrs.get(FAILURE, 'unknown')}; mend it and start again, with"
+            f" another --study or a larger --n-trials: {study.study_name!r} keeps them"
         )
     counts = {word: states[state] for state, word in _WORDS.items() if states[state]}
     if options.as_json:
@@ -188,15 +194,16 @@ def _finish(study: Study, options: TuneOptions, screen: Screen, ending: str, sec
     else:
         screen.say("")
         if states[TrialState.COMPLETE]:
-            table, why = best_table(study)
-            screen.show(table)
-            screen.say(why)
+            try:
+                table, why = best_table(study)
+            except QuadratError as error:  # such as trials that have no parameter in common
+                screen.say(str(error))
+            else:
+                screen.show(table)
+                screen.say(why)
         told = ", ".join(f"{count} {word}" for word, count in counts.items()) or "no trials"
         screen.say(f"Study {study.study_name} in {place(options.storage)}: {told}; {ending}, {duration(seconds)}.")
-    for number in (signal.SIGINT, signal.SIGTERM):
-        if ending.endswith(number.name):
-            return 128 + number
-    return 0
+    return status
 
 
 def _recommended(study: Study) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -20,7 +20,7 @@ from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 from quadrat.errors import InvalidInput
-from quadrat.tune.workers import WorkerDied
+from quadrat.tune.workers import ExecutorGone, WorkerDied
 
 __all__ = ["DaskExecutor", "SchedulerGone"]
 
@@ -32,7 +32,7 @@ _PATIENCE = 8.0  # seconds that a scheduler has to answer, at first and after th
 _LEAVE_INTERRUPTS = "import signal\nsignal.signal(signal.SIGINT, lambda number, frame: None)\n"
 
 
-class SchedulerGone(WorkerDied, BrokenExecutor):
+class SchedulerGone(ExecutorGone):
     """The scheduler went away and did not come back: the executor takes no more work."""
 
 

@@ -12,14 +12,14 @@ import os
 import socket
 import threading
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 from quadrat.errors import InvalidInput
-from quadrat.tune.workers import WorkerDied
+from quadrat.tune.workers import ExecutorGone, WorkerDied
 
 __all__ = ["RayExecutor", "RayGone"]
 
@@ -37,7 +37,7 @@ _DEATHS = (  # what Ray raises where an evaluation has no outcome, through no do
 )
 
 
-class RayGone(WorkerDied, BrokenExecutor):
+class RayGone(ExecutorGone):
     """The process has left its Ray: the executor takes no more work."""
 
 

@@ -30,7 +30,7 @@ from quadrat.space import Space
 from quadrat.studies.evaluation import TRIAL_ID
 from quadrat.studies.lease import Lease
 from quadrat.studies.telling import tell_outcome
-from quadrat.tune.workers import Finished, WorkerDied, Workers
+from quadrat.tune.workers import ExecutorGone, Finished, WorkerDied, Workers
 
 __all__ = ["Coordinator"]
 
@@ -105,6 +105,11 @@ class Coordinator:
 
         The first interrupt (Ctrl-C, SIGTERM) lets what runs finish; the second one raises KeyboardInterrupt, and what
         ran stays in the study, to be evaluated again by the next coordinator.
+
+        Raises
+        ------
+        NotAvailable
+            There are no workers any more; what ran stays in the study as well.
         """
         with Lease(self._study) as lease, _Interrupts() as interrupts:
             if self._space is not None:
@@ -197,6 +202,8 @@ class Coordinator:
     def _finish(self, finished: Finished) -> None:
         number, error = finished.trial.number, finished.error
         running = self._running.pop(number)
+        if isinstance(error, ExecutorGone):
+            raise NotAvailable(f"workers: expected some that take trials, got none any more ({error})")
         if finished.unknown or isinstance(error, BrokenExecutor | WorkerDied):
             self._tries[number] = self._tries.get(number, 0) + 1
             if running.overdue:
@@ -258,5 +265,5 @@ class _Interrupts:
     def _caught(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002  # what was interrupted goes on
         self.caught.append(number)
         if len(self.caught) > 1:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(number)
         _logger.warning("interrupted: waiting for what is running; interrupt again to leave it")

@@ -28,7 +28,8 @@ def opened_executor(kind: str, n_workers: int | None, scheduler: str | None) -> 
     kind
         One of `EXECUTORS`.
     n_workers
-        How many trials run at once; None is as many as the cluster at `scheduler` has room for, else one.
+        How many trials run at once; None is one process, or as many as the cluster has room
+        for, and one for every processor where that is started here.
     scheduler
         The address of a Dask scheduler or a Ray cluster; None starts one here.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import threading
@@ -16,6 +17,7 @@ from quadrat.errors import InvalidInput
 __all__ = ["Lease"]
 
 _ATTRIBUTE = "quadrat:coordinator"
+_logger = logging.getLogger(__name__)
 SECONDS = 30.0  # after the last sign of life that a coordinator counts as dead
 
 
@@ -64,7 +66,10 @@ class Lease:
 
     def _keep(self) -> None:
         while not self._done.wait(self._seconds / 3):
-            self._renew()
+            try:
+                self._renew()
+            except Exception:  # a storage that is away for a while; whatever else is written says so too
+                _logger.warning("the lease of study %r could not be renewed", self._study.study_name, exc_info=True)
 
     def _renew(self) -> None:
         mine = {
@@ -78,9 +83,9 @@ class Lease:
 
 def _is_alive(lease: dict[str, object]) -> bool:
     until, pid = lease.get("until"), lease.get("pid")
-    if lease.get("host") == socket.gethostname() and isinstance(pid, int):
-        return _runs(pid)
-    return isinstance(until, int | float) and until > time.time()
+    if not isinstance(until, int | float) or until <= time.time():
+        return False  # also here, where another process may have its number by now
+    return _runs(pid) if lease.get("host") == socket.gethostname() and isinstance(pid, int) else True
 
 
 def _runs(pid: int) -> bool:

@@ -21,14 +21,12 @@ from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.method_choice import resolve
 from quadrat.randomness import generator
 from quadrat.space import Space
+from quadrat.studies.telling import METHOD
 
 __all__ = ["DEFAULT_STUDY", "METHOD", "SEED", "check_one_objective", "find_study", "open_study"]
 
 DEFAULT_STUDY = "quadrat"
 """The name of a study that is begun without one."""
-
-METHOD = "quadrat:method"
-"""The user attribute of a study with the name of its method."""
 
 SEED = "quadrat:seed"
 """The user attribute of a study with its seed."""

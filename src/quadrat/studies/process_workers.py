@@ -134,7 +134,7 @@ class ProcessWorkers(Executor):
                 return pool, pool.submit(call)
             except BrokenExecutor:  # its process died while it had nothing to do
                 continue
-        surroundings = dict(os.environ), str(Path.cwd())
+        surroundings = dict(os.environ), str(Path.cwd()), multiprocessing.get_start_method(allow_none=True)
         pool = ProcessPoolExecutor(1, mp_context=self._context, initializer=_begin_worker, initargs=surroundings)
         return pool, pool.submit(call)
 
@@ -179,8 +179,12 @@ def _kill(pool: ProcessPoolExecutor) -> None:
         process.kill()
 
 
-def _begin_worker(environment: dict[str, str], folder: str) -> None:
-    """Prepare a new process, which knows the environment and the folder of when the first one was begun."""
+def _begin_worker(environment: dict[str, str], folder: str, start_method: str | None) -> None:
+    """Prepare a new process, which knows the environment and the folder of when the first one was begun.
+
+    Processes that an objective begins start as they would in the parent.
+    """
+    multiprocessing.set_start_method(start_method, force=True)
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)

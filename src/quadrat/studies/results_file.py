@@ -286,7 +286,8 @@ class _Reader:
                 f"a trial that runs, got {trial.number}, which is {state}; empty the cell if this is a trial of its"
                 " own",
             )
-        self.params_of_trial(row, trial)
+        if trial.params:  # one that was interrupted while it was asked has none
+            self.params_of_trial(row, trial)
 
     def _as_value(self, text: str, parameter: Parameter) -> object:
         if isinstance(parameter, Categorical | Fixed):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from optuna.storages import BaseStorage, RDBStorage, get_storage
+from optuna.storages import BaseStorage, RDBStorage
 
 from quadrat.errors import InvalidInput
 from quadrat.integrations.journal import journal_storage
@@ -15,8 +15,7 @@ DEFAULT_JOURNAL = "quadrat.journal"
 """The journal file, in the working directory, where no other storage is named."""
 
 _EXPECTED = (
-    "the path of a journal file, or a URL such as sqlite:///study.db, postgresql+psycopg://user:password@host/name or"
-    " redis://host"
+    "the path of a journal file, or a URL such as sqlite:///study.db or postgresql+psycopg://user:password@host/name"
 )
 
 
@@ -61,13 +60,15 @@ def close_storage(storage: BaseStorage) -> None:
 
 def _at_url(url: str) -> BaseStorage:
     try:
-        if url.startswith("redis"):
-            return get_storage(url)
         return RDBStorage(url, engine_kwargs={"pool_pre_ping": True})  # a server may restart during a long study
     except ImportError as error:
         raise InvalidInput(f"storage: expected a driver for {place(url)} to be installed, got {error}") from error
     except Exception as error:  # every database has its own errors for a server that is down
         reason = (str(error).strip() or repr(error)).splitlines()[0]
+        if (
+            url.count("@") > 1
+        ):  # a password that is not quoted: a part of it was taken for the host, and is in the message
+            reason = f"{type(error).__name__}; write an @ in a password as %40"
         raise InvalidInput(
             f"storage: expected {_EXPECTED}, got {place(url)}, which cannot be opened: {reason}"
         ) from error
@@ -80,5 +81,5 @@ def place(where: str | None) -> str:
     scheme, slashes, rest = where.partition("://")
     if not slashes:
         return where
-    user, at, host = rest.partition("?")[0].rpartition("@")
-    return f"{scheme}{slashes}{user.split(':')[0]}{at}{host}"
+    user, at, host = rest.rpartition("@")
+    return f"{scheme}{slashes}{user.split(':')[0]}{at}{host.partition('?')[0]}"

@@ -5,11 +5,17 @@ from __future__ import annotations
 from optuna.study import Study
 from optuna.trial import Trial, TrialState
 
-from quadrat.integrations.study_search import REPLICATES, STANDARD_ERROR
+from quadrat.integrations.study_search import REPLICATES, STANDARD_ERROR, complete_constraints
 from quadrat.methods import Auto
+from quadrat.methods.base import Method
+from quadrat.optimizer import Measured
 from quadrat.optimizer.measured import read_measured
+from quadrat.optimizer.method_choice import resolve
 
-__all__ = ["FAILURE", "tell_outcome"]
+__all__ = ["FAILURE", "METHOD", "tell_outcome"]
+
+METHOD = "quadrat:method"
+"""The user attribute of a study with the name of its method."""
 
 FAILURE = "quadrat:failure"
 """The user attribute of a failed trial that says why."""
@@ -34,7 +40,8 @@ def tell_outcome(study: Study, trial: Trial, outcome: object, *, reason: str | N
     InvalidInput
         An outcome that is none.
     """
-    reading = read_measured(outcome, None, names=(), method=Auto(), reason=reason)
+    names, method = _constrained(study) if isinstance(outcome, Measured) and outcome.constraints else ((), Auto())
+    reading = read_measured(outcome, None, names=names, method=method, reason=reason)
     if reading.failure is not None:
         trial.set_user_attr(FAILURE, reading.failure)
         study.tell(trial, state=TrialState.FAIL)
@@ -45,6 +52,13 @@ def tell_outcome(study: Study, trial: Trial, outcome: object, *, reason: str | N
         _constrain(trial, reading.constraints)
     study.tell(trial, sum(reading.values) / len(reading.values))
     return TrialState.COMPLETE
+
+
+def _constrained(study: Study) -> tuple[tuple[str, ...], Method]:
+    """Return the constraints of a study, as its trials have them, and its method: what differs ends every later ask."""
+    complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    named = (tuple(complete_constraints(trial)) for trial in complete)
+    return next((names for names in named if names), ()), resolve(study.user_attrs.get(METHOD))
 
 
 def _note(trial: Trial, name: str, value: object) -> None:

@@ -10,13 +10,17 @@ from typing import Any, Protocol, TypeAlias
 from quadrat.errors import InvalidInput
 from quadrat.optimizer import Trial
 
-__all__ = ["Finished", "Here", "Objective", "OnExecutor", "WorkerDied", "Workers", "workers_for"]
+__all__ = ["ExecutorGone", "Finished", "Here", "Objective", "OnExecutor", "WorkerDied", "Workers", "workers_for"]
 
 Objective: TypeAlias = Callable[[dict[str, Any]], Any]
 
 
 class WorkerDied(Exception):
     """A worker ended, or was ended, before it answered; its trial may be evaluated again."""
+
+
+class ExecutorGone(WorkerDied, BrokenExecutor):
+    """An executor takes no more work, and there is no use in trying again."""
 
 
 @dataclass(frozen=True)
