@@ -56,8 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except Exception as error:
         # typer's own usage errors. Their class lives in click for some versions of typer and in typer for others.
-        if isinstance(error.__cause__, KeyboardInterrupt):  # a second signal, or one that nobody waits for
-            return 128 + int((error.__cause__.args or (signal.SIGINT,))[0])
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            return 128 + signal.SIGINT
         say = getattr(error, "format_message", None)
         if say is None:
             raise

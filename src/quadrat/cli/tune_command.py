@@ -104,6 +104,9 @@ def tune(options: TuneOptions) -> int:
             seed=options.seed,
         )
         return _run(options, study, reference, space)
+    except KeyboardInterrupt as interrupt:  # the second signal
+        sys.stderr.write("quadrat: stopped; what was running is evaluated again when the study goes on\n")
+        return 128 + int((interrupt.args or (signal.SIGINT,))[0])
     finally:
         close_storage(storage)
 
