@@ -264,7 +264,8 @@ def test_clusters(executor: str, kind: str) -> None:
     pytest.importorskip(module, reason=f'pip install "quadrat[{executor}]"')
     objective = ["train.py:bowl", "--space", "space.toml"] if kind == "params" else ["train.py:define_by_run"]
     arguments = [sys.executable, "-m", "quadrat.cli", "tune", *objective]
-    process = started([*arguments, "-n", "4", "--workers", "2", "--executor", executor], 0.0)
+    command = [*arguments, "-n", "4", "--workers", "2", "--executor", executor]
+    process = started(command, 0.0, DASK_TEMPORARY_DIRECTORY=str(Path.cwd() / "dask"))
     _, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert [(trial.number, trial.state) for trial in study().trials] == [(n, TrialState.COMPLETE) for n in range(4)]
