@@ -40,3 +40,10 @@ def test_a_study_without_trials_has_a_header() -> None:
     study = optuna.create_study()
     write_csv(study, file)
     assert file.getvalue() == "number,state,value,failure\n"
+
+
+def test_several_objectives() -> None:
+    study = optuna.create_study(directions=["minimize", "maximize"])
+    study.add_trial(optuna.trial.create_trial(values=[1.0, 2.0]))
+    study.ask()
+    assert [row["value"] for row in rows_of(study)] == [[1.0, 2.0], None]

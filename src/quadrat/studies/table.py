@@ -15,7 +15,7 @@ __all__ = ["rows_of", "write_csv"]
 def rows_of(study: Study) -> list[dict[str, Any]]:
     """Return a row for each trial, by number: number, state, value, failure, then its parameters.
 
-    All rows have the same keys; what does not exist in a trial is None.
+    All rows have the same keys; what does not exist in a trial is None. Of several objectives the value is a list.
     """
     trials = study.get_trials(deepcopy=False)
     names = list({name: None for trial in trials for name in trial.params})
@@ -23,7 +23,7 @@ def rows_of(study: Study) -> list[dict[str, Any]]:
         {
             "number": trial.number,
             "state": trial.state.name.lower(),
-            "value": trial.value if trial.values else None,
+            "value": trial.values[0] if trial.values and len(trial.values) == 1 else trial.values,
             "failure": trial.user_attrs.get(FAILURE),
             **{name: trial.params.get(name) for name in names},
         }
