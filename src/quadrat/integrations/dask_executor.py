@@ -1,8 +1,4 @@
-"""Trials on the workers of a Dask cluster, on this machine or on many.
-
-A thread here waits for each evaluation there. So what `concurrent.futures` promises of an executor holds by itself:
-what waits for a worker can be cancelled, what runs cannot, and a shutdown waits for both.
-"""
+"""Trials on the workers of a Dask cluster, on this machine or on many."""
 
 from __future__ import annotations
 
@@ -10,22 +6,17 @@ import importlib
 import logging
 import os
 import signal
-import threading
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError
 from contextlib import suppress
-from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any
 
 from quadrat.errors import InvalidInput
+from quadrat.integrations.remote_executor import Call, Evaluation, RemoteExecutor
 from quadrat.tune.workers import ExecutorGone, WorkerDied
 
 __all__ = ["DaskExecutor", "SchedulerGone"]
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
 _PATIENCE = 8.0  # seconds that a scheduler has to answer, at first and after the connection was lost
 
 # What a worker runs as it starts: Ctrl-C is for this process, which decides whether what runs may finish.
@@ -36,16 +27,11 @@ class SchedulerGone(ExecutorGone):
     """The scheduler went away and did not come back: the executor takes no more work."""
 
 
-@dataclass(eq=False)
-class _Evaluation:
-    """Where an evaluation stands: the task that Dask has of it, if any, and whether it was given up."""
-
-    task: Any = None
-    abandoned: bool = False
-
-
-class DaskExecutor(ThreadPoolExecutor):
+class DaskExecutor(RemoteExecutor):
     """Evaluates on Dask workers.
+
+    To give up an evaluation its process is killed where this executor started it. A worker of a cluster that was joined
+    goes on with what it does, because Dask cannot interrupt it.
 
     Functions without a name that others can import travel by value; the workers need what they import, but not
     Quadrat. A script that starts workers has to guard what it does by ``if __name__ == "__main__":``, because they
@@ -79,95 +65,35 @@ class DaskExecutor(ThreadPoolExecutor):
         else:
             self._client = self._connected(scheduler)
             n_workers = n_workers or _threads_of(self._client, scheduler)
-        super().__init__(n_workers, thread_name_prefix="quadrat-dask")
-        self._evaluations: WeakKeyDictionary[Future[Any], _Evaluation] = WeakKeyDictionary()
-        self._changing = threading.Lock()  # held while an evaluation gets its task or is given up
-        self._closing = threading.Lock()
+        super().__init__(n_workers, "quadrat-dask")
 
-    def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
-        """Evaluate ``fn(*args, **kwargs)`` on a worker, also where that was evaluated before.
+    def _send(self, call: Call) -> Any:
+        gone = self._gone()
+        if gone is not None:
+            raise gone
+        return self._client.submit(call, pure=False)
 
-        The future ends with `WorkerDied` where the worker or the scheduler went away, with whatever the function
-        raised, or with its value.
-        """
-        evaluation = _Evaluation()
-        future = super().submit(self._evaluate, evaluation, _bound(fn, args, kwargs))
-        self._evaluations[future] = evaluation
-        return future
-
-    def abandon(self, future: Future[Any]) -> None:
-        """Give up an evaluation: its future ends with `WorkerDied`, unless it has ended before.
-
-        The process that evaluates is killed where this executor started it. A worker of a cluster that was joined goes
-        on with what it does, because Dask cannot interrupt it.
-
-        Raises
-        ------
-        InvalidInput
-            The future is not of this executor.
-        """
-        evaluation = self._evaluations.get(future)
-        if evaluation is None:
-            raise InvalidInput(f"future: expected one that submit of this executor returned, got {future!r:.80}")
-        with self._changing:
-            evaluation.abandoned = True
-            task = evaluation.task
-        if task is not None:
-            self._kill_worker_of(task)
-            task.cancel()
-
-    def kill(self) -> None:
-        """Give up all evaluations now, also those that wait."""
-        for future in list(self._evaluations):
-            self.abandon(future)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Wait for what runs; where an exception leaves the block nobody wants it any more."""
-        if error is not None:
-            self.kill()
-        self.shutdown(wait=True)
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more work; when all futures are done, leave the scheduler, and end it where it was started here."""
-        super().shutdown(wait=wait, cancel_futures=cancel_futures)
-        if wait:
-            with self._closing:
-                if (
-                    self._died and self._cluster is not None
-                ):  # Dask cannot close a cluster while it starts a process anew
-                    with suppress(TimeoutError):
-                        self._client.wait_for_workers(self._max_workers, timeout=_PATIENCE)
-                self._client.close()
-                if self._cluster is not None:
-                    self._cluster.close()
-        else:
-            threading.Thread(target=self.shutdown, name="quadrat-dask-shutdown").start()
-
-    def _evaluate(self, evaluation: _Evaluation, bound: Callable[[], object]) -> Any:
+    def _outcome(self, evaluation: Evaluation, begin: Callable[[], Any]) -> tuple[object, SystemExit | None]:
         try:
-            value, left = self._begun(evaluation, bound).result()
+            found: tuple[object, SystemExit | None] = begin().result()
         except (self._distributed.scheduler.KilledWorker, CancelledError) as error:
             self._died = True
             if evaluation.abandoned:
                 raise WorkerDied("the evaluation was given up") from error
             raise self._gone() or WorkerDied(f"the Dask worker or its scheduler went away: {error}") from error
-        finally:
-            evaluation.task = None  # or the cluster would keep the value for as long as the future lives
-        if left is not None:
-            raise left
-        return value
+        return found
 
-    def _begun(self, evaluation: _Evaluation, bound: Callable[[], object]) -> Any:
-        with self._changing:
-            if evaluation.abandoned:
-                raise CancelledError
-            gone = self._gone()
-            if gone is not None:
-                raise gone
-            evaluation.task = self._client.submit(bound, pure=False)
-            return evaluation.task
+    def _end(self, handle: Any) -> None:
+        self._kill_worker_of(handle)
+        handle.cancel()
+
+    def _leave(self) -> None:
+        if self._died and self._cluster is not None:  # Dask cannot close a cluster while it starts a process anew
+            with suppress(TimeoutError):
+                self._client.wait_for_workers(self._max_workers, timeout=_PATIENCE)
+        self._client.close()
+        if self._cluster is not None:
+            self._cluster.close()
 
     def _gone(self) -> SchedulerGone | None:
         if self._client.status in ("running", "connecting"):
@@ -216,21 +142,6 @@ class DaskExecutor(ThreadPoolExecutor):
                 f" {where!r}, which does not answer as one ({why:.200}); start one by `dask scheduler`"
             ) from None
         return client
-
-
-def _bound(fn: Callable[..., object], args: Any, kwargs: Any) -> Callable[[], tuple[object, SystemExit | None]]:
-    """Return a call without arguments: Dask would look for tasks and for options of its own among them.
-
-    It is a function in a function because those travel by value.
-    """
-
-    def evaluate() -> tuple[object, SystemExit | None]:
-        try:
-            return fn(*args, **kwargs), None
-        except SystemExit as left:  # raised there, it would end the worker
-            return None, left
-
-    return evaluate
 
 
 def _distributed() -> Any:

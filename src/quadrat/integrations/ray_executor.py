@@ -1,8 +1,4 @@
-"""Trials on the workers of Ray, on this machine or on many.
-
-A thread here waits for each evaluation there. So what `concurrent.futures` promises of an executor holds by itself:
-what waits for a worker can be cancelled, what runs cannot, and a shutdown waits for both.
-"""
+"""Trials on the workers of Ray, on this machine or on many."""
 
 from __future__ import annotations
 
@@ -10,21 +6,16 @@ import importlib
 import logging
 import os
 import socket
-import threading
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary
+from concurrent.futures import CancelledError
+from typing import Any
 
 from quadrat.errors import InvalidInput
+from quadrat.integrations.remote_executor import Call, Evaluation, RemoteExecutor
 from quadrat.tune.workers import ExecutorGone, WorkerDied
 
 __all__ = ["RayExecutor", "RayGone"]
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
 _PATIENCE = 8.0  # seconds that an address has to answer
 _DEATHS = (  # what Ray raises where an evaluation has no outcome, through no doing of the function
     "WorkerCrashedError",
@@ -41,15 +32,7 @@ class RayGone(ExecutorGone):
     """The process has left its Ray: the executor takes no more work."""
 
 
-@dataclass(eq=False)
-class _Evaluation:
-    """Where an evaluation stands: the reference that Ray gave for it, if any, and whether it was given up."""
-
-    reference: Any = None
-    abandoned: bool = False
-
-
-class RayExecutor(ThreadPoolExecutor):
+class RayExecutor(RemoteExecutor):
     """Evaluates on Ray workers, each evaluation on one processor.
 
     Functions without a name that others can import travel by value; the workers need what they import, but not
@@ -78,66 +61,16 @@ class RayExecutor(ThreadPoolExecutor):
         n_workers = n_workers or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
         self._call = self._ray.remote(num_cpus=1, max_retries=0)(_caller())
         self._deaths = tuple(getattr(self._ray.exceptions, name) for name in _DEATHS)
-        super().__init__(n_workers, thread_name_prefix="quadrat-ray")
-        self._evaluations: WeakKeyDictionary[Future[Any], _Evaluation] = WeakKeyDictionary()
-        self._changing = threading.Lock()  # held while an evaluation gets its reference or is given up
-        self._closing = threading.Lock()
+        super().__init__(n_workers, "quadrat-ray")
 
-    def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
-        """Evaluate ``fn(*args, **kwargs)`` on a worker.
+    def _send(self, call: Call) -> Any:
+        if not self._ray.is_initialized():  # Ray would silently start another one
+            raise RayGone("this process has left its Ray, as by ray.shutdown(); make another executor")
+        return self._call.remote(call)
 
-        The future ends with `WorkerDied` where the worker or Ray went away, with whatever the function raised, or with
-        its value.
-        """
-        evaluation = _Evaluation()
-        future = super().submit(self._evaluate, evaluation, fn, args, kwargs)
-        self._evaluations[future] = evaluation
-        return future
-
-    def abandon(self, future: Future[Any]) -> None:
-        """Give up an evaluation: its process is killed and its future ends with `WorkerDied`, unless it has ended.
-
-        Raises
-        ------
-        InvalidInput
-            The future is not of this executor.
-        """
-        evaluation = self._evaluations.get(future)
-        if evaluation is None:
-            raise InvalidInput(f"future: expected one that submit of this executor returned, got {future!r:.80}")
-        with self._changing:
-            evaluation.abandoned = True
-            reference = evaluation.reference
-        if reference is not None:
-            self._ray.cancel(reference, force=True)
-
-    def kill(self) -> None:
-        """Give up all evaluations now, also those that wait."""
-        for future in list(self._evaluations):
-            self.abandon(future)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Wait for what runs; where an exception leaves the block nobody wants it any more."""
-        if error is not None:
-            self.kill()
-        self.shutdown(wait=True)
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more work; when all futures are done, leave Ray, or end it where it was started here."""
-        super().shutdown(wait=wait, cancel_futures=cancel_futures)
-        if wait:
-            with self._closing:
-                if self._initialised_here:
-                    self._initialised_here = False
-                    self._ray.shutdown()
-        else:
-            threading.Thread(target=self.shutdown, name="quadrat-ray-shutdown").start()
-
-    def _evaluate(self, evaluation: _Evaluation, fn: Callable[..., object], args: Any, kwargs: Any) -> Any:
+    def _outcome(self, evaluation: Evaluation, begin: Callable[[], Any]) -> tuple[object, SystemExit | None]:
         try:
-            value, left = self._ray.get(self._begun(evaluation, fn, args, kwargs))
+            found: tuple[object, SystemExit | None] = self._ray.get(begin())
         except (*self._deaths, CancelledError) as error:
             if evaluation.abandoned:
                 raise WorkerDied("the evaluation was given up") from error
@@ -146,20 +79,15 @@ class RayExecutor(ThreadPoolExecutor):
             if error.cause is None:  # the function is not Python's
                 raise
             raise error.cause from error  # which has the traceback of the worker
-        finally:
-            evaluation.reference = None  # or Ray would keep the value for as long as the future lives
-        if left is not None:
-            raise left
-        return value
+        return found
 
-    def _begun(self, evaluation: _Evaluation, fn: Callable[..., object], args: Any, kwargs: Any) -> Any:
-        with self._changing:
-            if evaluation.abandoned:
-                raise CancelledError
-            if not self._ray.is_initialized():  # Ray would silently start another one
-                raise RayGone("this process has left its Ray, as by ray.shutdown(); make another executor")
-            evaluation.reference = self._call.remote(fn, args, kwargs)
-            return evaluation.reference
+    def _end(self, handle: Any) -> None:
+        self._ray.cancel(handle, force=True)
+
+    def _leave(self) -> None:
+        if self._initialised_here:
+            self._initialised_here = False
+            self._ray.shutdown()
 
     def _initialise(self, n_workers: int | None, address: str | None) -> bool:
         """Connect to a Ray; return whether it has to be left in the end."""
@@ -199,14 +127,11 @@ def _knock(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
 
 
-def _caller() -> Callable[..., tuple[object, SystemExit | None]]:
+def _caller() -> Callable[[Call], tuple[object, SystemExit | None]]:
     """Return what Ray calls for every evaluation. It is a function in a function because those travel by value."""
 
-    def call(fn: Callable[..., object], args: Any, kwargs: Any) -> tuple[object, SystemExit | None]:
-        try:
-            return fn(*args, **kwargs), None
-        except SystemExit as left:  # raised there, it would end the worker
-            return None, left
+    def call(bound: Call) -> tuple[object, SystemExit | None]:
+        return bound()
 
     return call
 

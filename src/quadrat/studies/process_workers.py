@@ -8,7 +8,8 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import wait as _wait_for
 from functools import partial
 from multiprocessing.context import BaseContext
 from pathlib import Path
@@ -81,7 +82,7 @@ class ProcessWorkers(Executor):
             left = [*self._busy, *(answer for answer, _ in self._waiting)]
             idle = list(self._idle)
         if wait:
-            _wait(left)
+            _wait_for(left)
             with self._lock:
                 idle, self._idle = self._idle, []
         for pool in idle:
@@ -153,10 +154,6 @@ class ProcessWorkers(Executor):
             answer.set_exception(error)
         else:
             answer.set_result(running.result())
-
-
-def _wait(futures: list[Future[Any]]) -> None:
-    wait(futures)
 
 
 def _limited(threads: int, call: Callable[[], _T]) -> _T:
