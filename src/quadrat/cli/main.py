@@ -169,6 +169,15 @@ def export(
         typer.echo(text)
 
 
+WhichWay = Annotated[
+    str | None, typer.Option("--direction", help="maximize or minimize; a new study minimizes if not given.")
+]
+MethodName = Annotated[
+    str | None, typer.Option("--method", help="Name of a method, see quadrat methods; kept with the study.")
+]
+Seed = Annotated[int | None, typer.Option("--seed", help="Of a new study, kept with it; 0 if not given.")]
+
+
 @app.command()
 def tune(
     objective: Annotated[str, typer.Argument(help="FILE.py:function, or package.module:function.")],
@@ -189,11 +198,9 @@ def tune(
         ),
     ] = None,
     timeout: Annotated[float | None, typer.Option("--timeout", help="Seconds after which no trial begins.")] = None,
-    direction: Annotated[
-        str | None, typer.Option("--direction", help="minimize or maximize; minimize if not given.")
-    ] = None,
-    method: Annotated[str | None, typer.Option("--method", help="See `quadrat methods`; Auto if not given.")] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Names all randomness; 0 if not given.")] = None,
+    direction: WhichWay = None,
+    method: MethodName = None,
+    seed: Seed = None,
     study: Study = None,
     storage: Storage = None,
     workers: Annotated[
@@ -246,13 +253,6 @@ def tune(
 SpaceFile = Annotated[
     str | None, typer.Option("--space", help="TOML or JSON file with the parameters; kept with the study.")
 ]
-WhichWay = Annotated[
-    str | None, typer.Option("--direction", help="maximize or minimize; a new study minimizes if not given.")
-]
-MethodName = Annotated[
-    str | None, typer.Option("--method", help="Name of a method, see quadrat methods; kept with the study.")
-]
-Seed = Annotated[int | None, typer.Option("--seed", help="Of a new study, kept with it; 0 if not given.")]
 
 
 @app.command()
