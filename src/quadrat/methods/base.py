@@ -11,13 +11,26 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from quadrat.arrays import Array
 from quadrat.confidence import Certificate
+from quadrat.errors import NotAvailable
+from quadrat.methods.classification import Classification
 from quadrat.methods.domain import Domain
 
-__all__ = ["CREDIBLE", "Failed", "Guess", "Happened", "Method", "MethodFacts", "Proposal", "Search", "Told"]
+__all__ = [
+    "CREDIBLE",
+    "Ability",
+    "Failed",
+    "Guess",
+    "Happened",
+    "Method",
+    "MethodFacts",
+    "Proposal",
+    "Search",
+    "Told",
+]
 
 
 CREDIBLE = 1.6448536269514722
@@ -153,20 +166,53 @@ class Search(ABC):
         """Return the certificate, or the reason why there is none."""
         return "this method does not certify: it needs stated assumptions (LPGPUCB has them)"
 
+    # --- contexts: only searches whose method handles them are asked for these
+
+    def ask_in(self, number: int, pending: Array, context: Array) -> Proposal:  # noqa: ARG002
+        """Propose the point of trial `number` in a context.
+
+        Parameters
+        ----------
+        number, pending
+            As of `ask`; pending points have contexts of their own.
+        context
+            Shape (D,): coordinates on the axes that the context fixes, NaN on those that are free. The proposal has
+            these coordinates there.
+        """
+        raise NotAvailable(f"trial {number}: expected a method that handles contexts, got {type(self).__name__}")
+
+    def recommend_in(self, context: Array) -> Guess:  # noqa: ARG002
+        """Return the best point in a context, (D,) as of `ask_in`, which need not have been seen before."""
+        raise NotAvailable(f"recommend: expected a method that handles contexts, got {type(self).__name__}")
+
+    def certificate_in(self, context: Array) -> Certificate | str:  # noqa: ARG002
+        """Return the certificate of what is recommended in a context, (D,), or the reason why there is none."""
+        return "this method does not certify: it needs stated assumptions (LPGPUCB has them)"
+
+    # --- level sets
+
+    def level_set(self) -> Classification | str:
+        """Return which cells lie above and below the method's threshold, or the reason why nobody can tell."""
+        return "this method looks for a maximum and has no threshold"
+
     def explain(self) -> dict[str, object]:
         """Return what the search knows, as plain data: cells with their bounds, a log of rounds, fitted values."""
         return {}
 
 
+Ability: TypeAlias = Literal["pending points", "replicates", "constraints", "contexts", "fidelities", "level sets"]
+"""What a method may be able to handle; one that does not say so in its facts never meets it."""
+
+
 @dataclass(frozen=True)
 class MethodFacts:
-    """What `quadrat methods` says of a method. One that does not say "constraints" in `handles` is never told any."""
+    """What `quadrat methods` says of a method."""
 
     title: str
     paper: str
     assumes: str
     certifies: bool = False
-    handles: tuple[str, ...] = field(default=("pending points", "replicates"))
+    handles: tuple[Ability, ...] = field(default=("pending points", "replicates"))
 
 
 class Method(ABC):
@@ -181,6 +227,10 @@ class Method(ABC):
     def start_in(self, domain: Domain, seed: int) -> Search:
         """Begin a search over the cube with what is behind it; most methods see the cube alone."""
         return self.start(domain.dimension, seed)
+
+    def turned(self) -> Method:
+        """Return the method for -f in the place of f: one with a threshold turns it, most are the same for both."""
+        return self
 
     def why_not_certified(self, *, continuous: bool, standard_errors: bool) -> str | None:  # noqa: ARG002
         """Return why a search in these circumstances cannot certify although the method does; None if it can."""

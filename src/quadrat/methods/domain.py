@@ -16,7 +16,7 @@ import numpy as np
 
 from quadrat.arrays import Array, Bools, Ints
 
-__all__ = ["Axis", "Domain"]
+__all__ = ["Axis", "Domain", "FidelityAxis"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,25 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class FidelityAxis:
+    """The axis whose values are levels of fidelity, from the cheapest to the target, which is the last.
+
+    Attributes
+    ----------
+    axis
+        Its number.
+    coordinates
+        Where the levels lie on it, ascending, shape (M,).
+    costs
+        What one evaluation at each level costs, ascending, > 0.
+    """
+
+    axis: int
+    coordinates: tuple[float, ...]
+    costs: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Domain:
     """The cube with what is behind it.
 
@@ -60,6 +79,10 @@ class Domain:
         From rounded points (n, D) to whether each axis counts there, (n, D); None where all do.
     feasible
         From rounded points (n, D) to whether they may be evaluated, (n,); None where all may.
+    context
+        Axes that are given from outside, trial by trial: a search chooses the others.
+    fidelity
+        The axis that says how accurate, and how costly, an evaluation is; None where all are alike.
 
     Examples
     --------
@@ -72,6 +95,8 @@ class Domain:
     round: Callable[[Array], Array] | None = None
     exists: Callable[[Array], Bools] | None = None
     feasible: Callable[[Array], Bools] | None = None
+    context: tuple[int, ...] = ()
+    fidelity: FidelityAxis | None = None
 
     @classmethod
     def cube(cls, dimension: int) -> Domain:
