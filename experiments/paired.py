@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-
 from grid import Row
 
 __all__ = ["difference", "pairs_of", "ratio", "words"]
