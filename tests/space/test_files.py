@@ -84,7 +84,7 @@ def test_none_survives_json(tmp_path: Path) -> None:
     ("tables", "message"),
     [
         ({"lr": {"type": "flaot", "low": 0, "high": 1}}, r"parameter 'lr': .* got 'flaot' \(did you mean 'float'\?\)"),
-        ({"lr": {"type": 3}}, "expected type to be one of 'float', 'int', 'categorical', 'fixed', got 3"),
+        ({"lr": {"type": 3}}, "expected type to be one of 'float', 'int', 'categorical', 'fixed', 'fidelity', got 3"),
         ({"lr": {"low": 0, "high": 1}}, "parameter 'lr': expected type to be one of .* got no key 'type'"),
         (
             {"lr": {"type": "float", "low": 0, "hihg": 1}},

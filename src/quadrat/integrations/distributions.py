@@ -65,7 +65,8 @@ def distribution_of(parameter: Parameter) -> BaseDistribution:
         return IntDistribution(parameter.low, parameter.high, log=parameter.log)
     if isinstance(parameter, Categorical):
         return CategoricalDistribution(parameter.choices)
-    assert isinstance(parameter, Fixed)
+    if not isinstance(parameter, Fixed):
+        raise InvalidInput(f"space: expected parameters that a study can hold, got {parameter!r}; use qd.Optimizer")
     return CategoricalDistribution([parameter.value])
 
 
@@ -114,6 +115,11 @@ class OwnSpace:
     """
 
     def __init__(self, space: Space) -> None:
+        if space.contexts:
+            raise InvalidInput(
+                f"space: expected parameters that a study chooses, got the contexts {', '.join(space.contexts)};"
+                " Optimizer.ask(context=...) takes them"
+            )
         self.space = space
         self.distributions = {name: distribution_of(parameter) for name, parameter in space.items()}
 

@@ -7,9 +7,9 @@ from difflib import get_close_matches
 from importlib import import_module
 
 from quadrat.errors import InvalidInput
-from quadrat.methods.base import Method
+from quadrat.methods.base import Ability, Method
 
-__all__ = ["all_methods", "get", "names", "unknown_name"]
+__all__ = ["all_methods", "get", "names", "that_handle", "unknown_name"]
 
 _MODULE_OF = {
     "Auto": "auto",
@@ -69,6 +69,17 @@ def _is_required(option: Field[object]) -> bool:
 def all_methods() -> dict[str, type[Method]]:
     """Return every method's class by name."""
     return {name: load(name) for name in names()}
+
+
+def that_handle(ability: Ability) -> tuple[str, ...]:
+    """Return the names of the methods that say so of themselves.
+
+    Examples
+    --------
+    >>> that_handle("constraints")
+    ('Auto',)
+    """
+    return tuple(name for name, method in all_methods().items() if ability in method.facts.handles)
 
 
 def load(name: str) -> type[Method]:

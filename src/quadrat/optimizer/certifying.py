@@ -22,7 +22,9 @@ __all__ = ["curve_of", "report_of", "why_not_certified"]
 
 def why_not_certified(space: Space, method: Method, history: History) -> str | None:
     """Return why nothing can be certified in this run, whatever the search says; None if something can."""
-    rough, standard_errors = space.discontinuous, history.standard_errors
+    # A context has exactly the coordinates of its values: f is a function on the cube times these, and nothing rounds.
+    rough = [name for name in space.discontinuous if not space[name].context]
+    standard_errors = history.standard_errors
     if rough:
         return (
             f"expected a space of Floats without steps or conditions, got {', '.join(rough)}: the assumptions are"
@@ -42,10 +44,16 @@ def report_of(
     direction: Direction,
     search: Search,
     params_at: Callable[[Array], tuple[dict[str, Any], bool]],
+    context: Array | None = None,
 ) -> CertificateReport:
-    """Return what the search certifies, in the user's direction; `params_at` begins with the parameters at (D,)."""
+    """Return what the search certifies, in the user's direction; `params_at` begins with the parameters at (D,).
+
+    With a context, coordinates (D,) that are NaN where it is free, what is certified of that context.
+    """
     reason = why_not_certified(space, method, history) if method.facts.certifies else None
-    got = search.certificate() if reason is None else reason
+    if reason is not None:
+        return CertificateReport(None, reason)
+    got = search.certificate() if context is None else search.certificate_in(context)
     if isinstance(got, str):
         return CertificateReport(None, got)
     if got.rejection is not None:

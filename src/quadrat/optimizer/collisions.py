@@ -21,7 +21,13 @@ __all__ = ["free_point"]
 _TRIES = {0.05: 16, 0.1: 16, 0.2: 16, 0.4: 16, 1.0: 1024}
 
 
-def free_point(space: Space, x: Array, is_taken: Callable[[Array], bool], rng: np.random.Generator) -> Array | None:
+def free_point(
+    space: Space,
+    x: Array,
+    is_taken: Callable[[Array], bool],
+    rng: np.random.Generator,
+    context: Array | None = None,
+) -> Array | None:
     """Return a feasible rounded point near `x` that is not taken; None when none was found.
 
     Parameters
@@ -34,10 +40,15 @@ def free_point(space: Space, x: Array, is_taken: Callable[[Array], bool], rng: n
         Says of a rounded point, shape (D,), whether it is to be avoided.
     rng
         The stream to draw from.
+    context
+        Coordinates, shape (D,), that the point must have, NaN where it is free; None where it is free everywhere.
     """
     for radius, tries in _TRIES.items():
         steps = rng.uniform(-radius, radius, size=(tries, space.dimension))
-        nearby = space.round(np.clip(x + steps, 0.0, 1.0))
+        nearby = np.clip(x + steps, 0.0, 1.0)
+        if context is not None:
+            nearby = np.where(np.isnan(context), nearby, context)
+        nearby = space.round(nearby)
         free = np.array([row for row in nearby[space.allowed(nearby)] if not is_taken(row)])
         if len(free):
             nearest: Array = free[int(np.argmin(((free - x) ** 2).sum(axis=1)))]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from quadrat.methods.domain import Axis, Domain
-from quadrat.space import Categorical, Space
+from quadrat.methods.domain import Axis, Domain, FidelityAxis
+from quadrat.space import Categorical, Fidelity, Space
 from quadrat.space.parameter import Parameter
 
 __all__ = ["domain_of"]
@@ -29,7 +29,18 @@ def domain_of(space: Space) -> Domain:
         None if space.is_continuous else space.round,
         None if all(parameter.when is None for parameter in space.values()) else space.exists,
         space.allowed if space.is_constrained else None,
+        tuple(space.axes.index(name) for name in space.contexts),
+        _fidelity(space),
     )
+
+
+def _fidelity(space: Space) -> FidelityAxis | None:
+    if space.fidelity is None:
+        return None
+    parameter = space[space.fidelity]
+    assert isinstance(parameter, Fidelity)
+    coordinates = parameter.encode(np.arange(len(parameter.levels), dtype=np.float64))
+    return FidelityAxis(space.axes.index(space.fidelity), tuple(coordinates.tolist()), tuple(parameter.cost))
 
 
 def _axis(parameter: Parameter) -> Axis:

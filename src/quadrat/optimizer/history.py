@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.growing import Growing
 from quadrat.optimizer.batch import Batch
+from quadrat.optimizer.costs import Costs
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.outcome import Reading
 from quadrat.optimizer.recommendation import BestSeen
@@ -33,12 +34,16 @@ class History:
         D of the unit cube.
     direction
         Which values are best.
+    costs
+        What trials cost, and how far below the fidelity that counts they are; None where all are alike.
     """
 
-    def __init__(self, dimension: int, direction: Direction) -> None:
+    def __init__(self, dimension: int, direction: Direction, costs: Costs | None = None) -> None:
         self._direction = direction
+        self._costs = costs
+        self._cost = 0.0
         self._best: int | None = None  # of those whose constraints hold, where there are constraints
-        self._best_rank = (math.inf, 0)
+        self._best_rank = (0, math.inf, 0)
         self._constraint_names: tuple[str, ...] = ()
         self._constrained: list[int] = []  # complete trials with constraints, in the order told
         self._constraints = Growing(np.float64)  # their values, a row each; shaped when the names are known
@@ -99,11 +104,13 @@ class History:
         them least.
         """
         best = self._least_violating() if self._best is None and self._constraint_names else self._best
-        if best is None:
-            return None
-        record = self.record(best)
+        return None if best is None else self.seen(best)
+
+    def seen(self, number: int) -> BestSeen:
+        """Return a complete trial as the best of some."""
+        record = self.record(number)
         assert record.value is not None
-        return BestSeen(best, record.params, record.value, record.feasible)
+        return BestSeen(number, record.params, record.value, record.feasible)
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
@@ -120,9 +127,23 @@ class History:
         least = [number for number, at_least in zip(self._constrained, total == total.min(), strict=True) if at_least]
         return min(least, key=lambda number: self._rank(number, self.values(number)))
 
-    def _rank(self, number: int, values: tuple[float, ...]) -> tuple[float, int]:
-        """Return what sorts complete trials: the best mean first, and of equals the smaller number, whenever told."""
-        return -self._direction.turn(sum(values) / len(values)), number
+    def _rank(self, number: int, values: tuple[float, ...]) -> tuple[int, float, int]:
+        """Return what sorts complete trials: the best mean first, and of equals the smaller number, whenever told.
+
+        Values at different fidelities are not compared: those nearest to the target come first.
+        """
+        below = 0 if self._costs is None else self._costs.below_target(self._params[number])
+        return below, -self._direction.turn(sum(values) / len(values)), number
+
+    def best_of(self, numbers: Iterable[int]) -> int | None:
+        """Return which of these complete trials is the best, as of `best_seen`; None where there are none."""
+        ranked = [self._rank(number, self.values(number)) for number in numbers]
+        return min(ranked)[-1] if ranked else None
+
+    @property
+    def cost(self) -> float:
+        """What all trials that were begun cost together."""
+        return self._cost
 
     @property
     def standard_errors(self) -> bool:
@@ -186,6 +207,7 @@ class History:
         numbers = range(first, first + len(params))
         keys = [point.tobytes() for point in points + 0.0]
         self._params.extend(map(dict, params))
+        self._cost += len(params) if self._costs is None else sum(map(self._costs.of, params))
         self._why.extend(why)
         self._readings.extend([None] * len(numbers))
         self._x.extend(points)

@@ -1,10 +1,12 @@
-"""Which method to use when the user names one, gives one or says nothing."""
+"""Which method to use when the user names one, gives one or says nothing; and what it must be able to handle."""
 
 from __future__ import annotations
 
-from quadrat.methods.base import Method
+from quadrat.errors import InvalidInput
+from quadrat.methods.base import Ability, Method
+from quadrat.space import Space
 
-__all__ = ["DEFAULT_METHOD", "resolve"]
+__all__ = ["DEFAULT_METHOD", "check_method", "require", "resolve"]
 
 DEFAULT_METHOD = "Auto"
 
@@ -16,3 +18,33 @@ def resolve(method: str | Method | None) -> Method:
     from quadrat.methods.registry import get  # here, because a method that is at hand needs no names
 
     return get(DEFAULT_METHOD if method is None else method)
+
+
+def check_method(method: Method, space: Space) -> None:
+    """Refuse a method for a space with parameters that it cannot handle.
+
+    Raises
+    ------
+    InvalidInput
+        The message names the parameters, and the methods that can.
+    """
+    if space.contexts:
+        require(method, "contexts", f"the space has the contexts {', '.join(map(repr, space.contexts))}")
+    if space.fidelity is not None:
+        require(method, "fidelities", f"the space has the fidelity {space.fidelity!r}")
+
+
+def require(method: Method, ability: Ability, why: str) -> None:
+    """Refuse a method that cannot handle what the run needs; `why` says what that is.
+
+    Raises
+    ------
+    InvalidInput
+        The message lists the methods that can.
+    """
+    if ability in method.facts.handles:
+        return
+    from quadrat.methods.registry import that_handle
+
+    able = ", ".join(that_handle(ability)) or "none yet"
+    raise InvalidInput(f"method: expected one that handles {ability} ({able}), got {type(method).__name__}; {why}")

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from quadrat.arrays import Array
 from quadrat.blas_threads import on_one_blas_thread
 from quadrat.confidence import CertificateCurve
@@ -17,17 +19,20 @@ from quadrat.optimizer.batch import gather_batch, plain_params
 from quadrat.optimizer.certifying import curve_of, report_of
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.events import VERSION, check_header, copied
+from quadrat.optimizer.level_sets import LevelSetReport, level_set_of
 from quadrat.optimizer.measured import Measured, read_measured
-from quadrat.optimizer.method_choice import resolve
+from quadrat.optimizer.method_choice import check_method, require, resolve
 from quadrat.optimizer.outcome import Outcome, Reading
 from quadrat.optimizer.past_study import Study
 from quadrat.optimizer.past_table import Table
-from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recommendation, why_recommended
+from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recommendation
+from quadrat.optimizer.recommending import recommendation_of
 from quadrat.optimizer.replay import replay
 from quadrat.optimizer.run import Run
 from quadrat.optimizer.trial import Trial, TrialRecord
 from quadrat.randomness import generator
 from quadrat.space import Space
+from quadrat.space.context import context_point
 
 __all__ = ["Optimizer"]
 
@@ -82,10 +87,11 @@ class Optimizer:
         self._space = space
         self._direction = Direction.read(direction)
         self._method = resolve(method)
+        check_method(self._method, space)
         self._seed = operator.index(seed)
         self._run = Run(space, self._direction, self._method, self._seed)
         self._search, self._history = self._run.search, self._run.history
-        self._report: tuple[int, CertificateReport] | None = None  # the certificate after so many events
+        self._report: tuple[tuple[int, bytes], CertificateReport] | None = None  # after so many events, in a context
         self._mark = zlib.crc32(repr((space, self.direction, self._method, self._seed)).encode())
 
     @property
@@ -117,10 +123,15 @@ class Optimizer:
         """The luckiest observation, of those whose constraints held where there are any; None until one is complete."""
         return self._history.best_seen
 
+    @property
+    def cost(self) -> float:
+        """What all trials begun so far cost: of their fidelities, or 1 each where the space has no `Fidelity`."""
+        return self._history.cost
+
     # --- ask and tell
 
     @on_one_blas_thread
-    def ask(self, params: Mapping[str, Any] | None = None) -> Trial:
+    def ask(self, params: Mapping[str, Any] | None = None, *, context: Mapping[str, Any] | None = None) -> Trial:
         """Return the next trial; as many may be pending as you can evaluate at once.
 
         Parameters
@@ -128,9 +139,22 @@ class Optimizer:
         params
             The parameters to evaluate, where you want to choose them yourself, such as today's setting; None leaves
             the choice to the method.
+        context
+            Where the space has contexts, what they are in this trial: values by name. The method chooses the others.
+
+        Raises
+        ------
+        InvalidInput
+            Parameters or a context that are not in the space; or other trials are pending and the method takes one at
+            a time.
         """
+        if self._history.count("pending"):
+            first = self._history.numbers("pending")[0]
+            require(self._method, "pending points", f"trial {first} is pending: tell its outcome first")
         if params is None:
-            return self._begin(*self._run.propose(), "method")
+            return self._begin(*self._run.propose(context_point(self._space, context)), "method")
+        if context is not None:
+            raise InvalidInput("context: expected none beside params, which hold the contexts too; leave one out")
         chosen = self._checked(params)
         if not self._space.feasible(chosen):
             raise InvalidInput(f"params: expected ones that the space's constraint allows, got {chosen!r:.120}")
@@ -247,56 +271,75 @@ class Optimizer:
     # --- answers
 
     @on_one_blas_thread
-    def recommend(self) -> Recommendation:
+    def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
         """Return the point to use according to everything told, with the best seen beside it.
 
         Where there are constraints, a point that is believed to meet them; where there is none, the likeliest one.
+
+        Parameters
+        ----------
+        context
+            Where the space has contexts, the one to recommend for, seen before or not: values by name. The best seen
+            is then the best in that context; in a context without complete trials, the best of all.
 
         Raises
         ------
         NotAvailable
             No trial is complete.
+        InvalidInput
+            A context where there is none, or none where there are some.
         """
+        point = context_point(self._space, context)
         best = self.best_seen
         if best is None:
             raise NotAvailable(
                 f"recommend: expected at least one complete trial, got {self._history.summary()}; tell a value first"
             )
-        guess = self._search.recommend()
+        guess = self._search.recommend() if point is None else self._search.recommend_in(point)
         params, evaluated = self._params_at(guess.x)
-        interval = None if guess.interval is None else self._direction.turn_interval(guess.interval)
-        certifies = guess.certified or self._method.facts.certifies  # then its intervals are never a fitted model's
-        certified = guess.certified and self.certificate().value is not None
-        return Recommendation(
-            params=params,
-            value=self._direction.turn(guess.value),
-            certified_interval=interval if certified else None,
-            credible_interval=None if certifies else interval,
-            estimated_gain=guess.gain,
-            estimated_gain_upper=guess.gain_upper,
-            best_seen=best,
-            why=why_recommended(
-                params,
-                best,
-                best_word=self._direction.best,
-                certified=guess.certified,
-                evaluated=evaluated,
-                feasibility=guess.feasibility,
-            ),
-            estimated_feasibility=guess.feasibility,
+        return recommendation_of(
+            guess,
+            params,
+            best if context is None else self._best_in(context, best),
+            direction=self._direction,
+            method=self._method,
+            certified=guess.certified and self.certificate(context).value is not None,
+            evaluated=evaluated,
         )
 
     @on_one_blas_thread
-    def certificate(self) -> CertificateReport:
+    def certificate(self, context: Mapping[str, Any] | None = None) -> CertificateReport:
         """Return how far from the optimum the recommended point can still be, or why that is not known.
 
         Only methods with stated assumptions certify, only where every parameter is a Float without steps or
         conditions, and only from plain values: a standard error is an estimate, which nothing certified rests on.
+        Contexts may be anything: in a context, the optimum is the one of that context, and all certificates hold at
+        once, for all contexts and times, with probability 1 - delta.
+
+        Parameters
+        ----------
+        context
+            Where the space has contexts, the one that is meant: values by name.
         """
-        if self._report is None or self._report[0] != len(self._run.events):
+        point = context_point(self._space, context)
+        asked = b"" if point is None else point.tobytes()
+        if self._report is None or self._report[0] != (len(self._run.events), asked):
             run = self._space, self._method, self._history, self._direction
-            self._report = len(self._run.events), report_of(*run, self._search, self._params_at)
+            report = report_of(*run, self._search, self._params_at, point)
+            self._report = (len(self._run.events), asked), report
         return self._report[1]
+
+    @on_one_blas_thread
+    def level_set(self) -> LevelSetReport:
+        """Return where the objective lies above and below the method's threshold, as far as that is decided.
+
+        Raises
+        ------
+        NotAvailable
+            The method has no threshold (`LevelSet` and `MultiScaleLevelSet` have), or no trial is complete.
+        """
+        require(self._method, "level sets", "level_set() is for methods with a threshold")
+        return level_set_of(self._space, self._method, self._history, self._direction, self._search)
 
     @on_one_blas_thread
     def certificate_curve(self, norm_bounds: Sequence[float] | Array) -> CertificateCurve:
@@ -394,6 +437,16 @@ class Optimizer:
             return operator.index(trial)
         except TypeError:
             raise InvalidInput(f"trial: expected what ask() returned, or its number, got {trial!r:.80}") from None
+
+    def _best_in(self, context: Mapping[str, Any], otherwise: BestSeen) -> BestSeen:
+        """Return the best complete trial in a context; where there is none, the other."""
+        point = context_point(self._space, context)
+        assert point is not None
+        given = ~np.isnan(point)
+        complete = self._history.numbers("complete")
+        there = [number for number in complete if (self._history.point(number)[given] == point[given]).all()]
+        best = self._history.best_of(there)
+        return otherwise if best is None else self._history.seen(best)
 
     def _mark_of(self, x: Array) -> int:
         return zlib.crc32(x.tobytes(), self._mark)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from quadrat.arrays import Array
+from quadrat.errors import InvalidInput
 from quadrat.methods.base import Search
 from quadrat.optimizer.collisions import free_point
 from quadrat.optimizer.history import History
@@ -18,9 +19,11 @@ __all__ = ["propose", "proposed_point"]
 _COLLISION_STREAM = 0x0C011151  # names the stream of `free_point`, apart from those that methods draw from
 
 
-def propose(search: Search, space: Space, history: History, seed: int) -> tuple[dict[str, Any], str]:
-    """Return the parameters of the next trial, and why these."""
-    x, why = proposed_point(search, space, seed, len(history), history.taken, history.is_taken)
+def propose(
+    search: Search, space: Space, history: History, seed: int, context: Array | None = None
+) -> tuple[dict[str, Any], str]:
+    """Return the parameters of the next trial, in a context, shape (D,), where there is one; and why these."""
+    x, why = proposed_point(search, space, seed, len(history), history.taken, history.is_taken, context)
     repeated = history.first_at(x)
     if repeated is not None:
         why = f"{why}; repeats trial {repeated}"
@@ -28,7 +31,13 @@ def propose(search: Search, space: Space, history: History, seed: int) -> tuple[
 
 
 def proposed_point(
-    search: Search, space: Space, seed: int, number: int, taken: Array, is_taken: Callable[[Array], bool]
+    search: Search,
+    space: Space,
+    seed: int,
+    number: int,
+    taken: Array,
+    is_taken: Callable[[Array], bool],
+    context: Array | None = None,
 ) -> tuple[Array, str]:
     """Return a rounded point of the space that may be evaluated, shape (D,), and why this one.
 
@@ -42,16 +51,25 @@ def proposed_point(
         Points that are pending or failed, shape (p, D).
     is_taken
         Says of a rounded point, shape (D,), whether it is one of them.
+    context
+        Coordinates that are given, shape (D,), NaN on the free axes; None where all are free.
+
+    Raises
+    ------
+    InvalidInput
+        A context in which no feasible point was found.
     """
-    proposal = search.ask(number, taken)
+    proposal = search.ask(number, taken) if context is None else search.ask_in(number, taken, context)
     x, why = space.round(proposal.x), proposal.why
     # On a continuous space equal points are no accident: methods that certify measure the same point again.
     collides = not space.is_continuous and is_taken(x)
     forbidden = not space.allowed(x[None, :])[0]
     if collides or forbidden:
         rng = generator(seed, number, _COLLISION_STREAM)
-        free = free_point(space, x, is_taken, rng)
+        free = free_point(space, x, is_taken, rng, context)
         if free is None and forbidden:
+            if context is not None:
+                raise InvalidInput("context: expected one in which the space's constraint allows some point, got none")
             free = feasible_points(space, 1, rng)[0]
         if free is not None:
             wanted = "that is feasible" if forbidden else "that is neither pending nor failed"

@@ -14,6 +14,7 @@ from quadrat.methods.base import Failed, Happened, Told
 from quadrat.optimizer.events import Event, asked, batch_of, reading_of, told
 from quadrat.optimizer.outcome import Reading
 from quadrat.optimizer.run import Run
+from quadrat.space.context import context_of, context_point
 
 __all__ = ["replay"]
 
@@ -159,7 +160,7 @@ def _refused(event: Event) -> InvalidInput:
 
 def _compare(run: Run, event: Event) -> None:
     """Ask the search again, and warn where it answers otherwise."""
-    params, _ = run.propose()
+    params, _ = run.propose(context_point(run.space, context_of(run.space, event["params"]) or None))
     if params != event["params"]:
         # What was evaluated is what counts. The run goes on, it is only not the one it would have been.
         _logger.warning(

@@ -9,6 +9,7 @@ from typing import Any
 from quadrat.arrays import Array
 from quadrat.methods.base import Failed, Happened, Method, Told
 from quadrat.optimizer.batch import Batch
+from quadrat.optimizer.costs import Costs
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.domain_of import domain_of
 from quadrat.optimizer.events import Event, added, asked, told
@@ -52,13 +53,14 @@ class Run:
         self.space = space
         self._direction = direction
         self._seed = seed
-        self.search = method.start_in(domain_of(space), seed)
-        self.history = History(space.dimension, direction)
+        seen = method if direction is Direction.MAXIMIZE else method.turned()
+        self.search = seen.start_in(domain_of(space), seed)
+        self.history = History(space.dimension, direction, None if space.fidelity is None else Costs(space))
         self.events: list[Event] = []
 
-    def propose(self) -> tuple[dict[str, Any], str]:
-        """Return what the search would evaluate next, and why."""
-        return propose(self.search, self.space, self.history, self._seed)
+    def propose(self, context: Array | None = None) -> tuple[dict[str, Any], str]:
+        """Return what the search would evaluate next, in a context, shape (D,), where there is one; and why."""
+        return propose(self.search, self.space, self.history, self._seed, context)
 
     def begin(self, params: Mapping[str, Any], x: Array, why: str, by: str) -> int:
         """Add a pending trial at x, shape (D,), chosen by "method" or "user", and return its number."""

@@ -11,8 +11,10 @@ Examples
 from __future__ import annotations
 
 from quadrat.space.choices import Categorical, Fixed
+from quadrat.space.context import Context
+from quadrat.space.fidelity import Fidelity
 from quadrat.space.numeric import Float, Int
 from quadrat.space.parameter import Parameter
 from quadrat.space.space import Space
 
-__all__ = ["Categorical", "Fixed", "Float", "Int", "Parameter", "Space"]
+__all__ = ["Categorical", "Context", "Fidelity", "Fixed", "Float", "Int", "Parameter", "Space"]

@@ -114,6 +114,7 @@ class Fixed(Parameter):
 
     kind: ClassVar[str] = "fixed"
     has_axis: ClassVar[bool] = False
+    may_be_context: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from quadrat.errors import InvalidInput
 from quadrat.space.choices import Categorical, Fixed
+from quadrat.space.fidelity import Fidelity
 from quadrat.space.numeric import Float, Int
 from quadrat.space.suggestions import did_you_mean
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["parameter_from_table", "read_json", "read_toml"]
 
-_TYPES: dict[str, type[Parameter]] = {cls.kind: cls for cls in (Float, Int, Categorical, Fixed)}
+_TYPES: dict[str, type[Parameter]] = {cls.kind: cls for cls in (Float, Int, Categorical, Fixed, Fidelity)}
 
 
 def parameter_from_table(name: str, table: object, *, source: str) -> Parameter:

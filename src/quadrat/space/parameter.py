@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from quadrat.errors import InvalidInput
 from quadrat.space.conditions import When
 
 if TYPE_CHECKING:
@@ -23,10 +24,12 @@ __all__ = ["Parameter"]
 
 @dataclass(frozen=True, repr=False)
 class Parameter(ABC):
-    """What all parameters share: the condition under which they exist.
+    """What all parameters share: the condition under which they exist, and who chooses them.
 
     Parameters
     ----------
+    context
+        Whether its value is given from outside, trial by trial, instead of chosen: see `quadrat.space.Context`.
     when
         The parents' names, each with the value, or the collection of values, that it must have for this
         parameter to exist: ``{"booster": "gbtree"}``, ``{"booster": ["gbtree", "dart"], "depth": 3}``. None:
@@ -35,12 +38,23 @@ class Parameter(ABC):
 
     kind: ClassVar[str]
     has_axis: ClassVar[bool] = True
+    may_be_context: ClassVar[bool] = True
 
     _: KW_ONLY
+    context: bool = False
     when: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         self._set("when", None if self.when is None else When(self.when))
+        if not isinstance(self.context, bool):
+            raise InvalidInput(f"{type(self).__name__}: context: expected True or False, got {self.context!r}")
+        if self.context and self.when is not None:
+            raise InvalidInput(
+                f"{type(self).__name__}: expected a context without a condition, got when={self.when!s}: a context is"
+                " given in every trial; leave when out"
+            )
+        if self.context and not self.may_be_context:
+            raise InvalidInput(f"context: expected a Float, Int or Categorical, got {type(self).__name__}")
 
     @property
     @abstractmethod

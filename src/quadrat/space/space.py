@@ -12,6 +12,7 @@ from quadrat.arrays import as_points, as_vector
 from quadrat.errors import InvalidInput
 from quadrat.space.constraint import Feasible, feasible_points, passes
 from quadrat.space.dependencies import parents_first, requirements
+from quadrat.space.fidelity import Fidelity
 from quadrat.space.files import parameter_from_table, read_json, read_toml
 from quadrat.space.numeric import Float
 from quadrat.space.parameter import Parameter
@@ -92,6 +93,15 @@ class Space(Mapping[str, Parameter]):
         axes = [name for name, parameter in parameters.items() if parameter.has_axis]
         if not axes:
             raise InvalidInput(f"space: expected at least one parameter that can vary, got {parameters!r}")
+        if all(parameters[name].context or isinstance(parameters[name], Fidelity) for name in axes):
+            raise InvalidInput(
+                f"space: expected a parameter to choose beside contexts and fidelity, got {parameters!r}"
+            )
+        fidelities = [name for name in axes if isinstance(parameters[name], Fidelity)]
+        if len(fidelities) > 1:
+            raise InvalidInput(
+                f"space: expected at most one Fidelity, got {', '.join(fidelities)}; combine their levels"
+            )
         store = super().__setattr__
         store("_parameters", dict(parameters))
         store("_axis", {name: axis for axis, name in enumerate(axes)})
@@ -210,6 +220,16 @@ class Space(Mapping[str, Parameter]):
     def dimension(self) -> int:
         """D, the number of axes of the cube."""
         return len(self._axis)
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        """The names of the parameters that are given from outside (`Context`), in order."""
+        return tuple(name for name in self._axis if self[name].context)
+
+    @property
+    def fidelity(self) -> str | None:
+        """The name of the parameter that is a `Fidelity`; None where there is none."""
+        return next((name for name in self._axis if isinstance(self[name], Fidelity)), None)
 
     @property
     def is_continuous(self) -> bool:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from quadrat.arrays import as_number
 from quadrat.errors import InvalidInput
 from quadrat.optimizer import Optimizer, TrialRecord
+from quadrat.optimizer.method_choice import require
 
 __all__ = ["Callback", "Plan"]
 
@@ -21,17 +22,23 @@ Callback: TypeAlias = Callable[[Optimizer, TrialRecord], object]
 class Plan:
     """How long to run, on what, and when to stop; see `maximize`."""
 
-    n_trials: int
+    n_trials: int | None
     timeout: float | None = None
     callbacks: Iterable[Callback] = ()
     executor: Executor | None = None
     n_parallel: int | None = None
     stop_at_gain: float | None = None
     stop_at_certificate: float | None = None
+    max_cost: float | None = None
 
     def __post_init__(self) -> None:
         store = object.__setattr__
-        store(self, "n_trials", _count(self.n_trials, "n_trials"))
+        if self.n_trials is None and self.max_cost is None:
+            raise InvalidInput("n_trials: expected a number of trials, or max_cost=..., got neither; say when to stop")
+        if self.n_trials is not None:
+            store(self, "n_trials", _count(self.n_trials, "n_trials"))
+        if self.max_cost is not None:
+            store(self, "max_cost", as_number(self.max_cost, name="max_cost", above=0.0))
         if self.n_parallel is not None:
             store(self, "n_parallel", _count(self.n_parallel, "n_parallel"))
         if self.timeout is not None:
@@ -48,13 +55,22 @@ class Plan:
                 raise InvalidInput(f"callbacks: expected functions of (optimizer, trial), got {callback!r:.80}")
 
     def check_against(self, optimizer: Optimizer) -> None:
-        """Refuse a stop rule that could never apply.
+        """Refuse what this run cannot do, before anything is evaluated.
 
         Raises
         ------
         InvalidInput
-            `stop_at_certificate` with a method or a space that cannot be certified.
+            `stop_at_certificate` with a method or a space that cannot be certified; contexts, which nobody gives here;
+            several trials at a time with a method that takes one.
         """
+        if optimizer.space.contexts:
+            listed = ", ".join(map(repr, optimizer.space.contexts))
+            raise InvalidInput(
+                f"space: expected parameters to choose, got the contexts {listed}; they are given trial by trial, with"
+                " Optimizer.ask(context=...)"
+            )
+        if self.executor is not None and self.n_parallel != 1:
+            require(optimizer.method, "pending points", "leave executor out, or give n_parallel=1")
         if self.stop_at_certificate is None:
             return
         if not optimizer.method.facts.certifies:

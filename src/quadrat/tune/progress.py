@@ -21,10 +21,10 @@ class ProgressBar(AbstractContextManager["ProgressBar"]):
     Parameters
     ----------
     total
-        The number of trials at which it is full.
+        The number of trials at which it is full; None where nobody knows.
     """
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int | None) -> None:
         self._total = total
         self._bar: Progress | None = None
 

@@ -28,7 +28,7 @@ def maximize(
     objective: Objective,
     space: Space,
     *,
-    n_trials: int,
+    n_trials: int | None = None,
     timeout: float | None = None,
     method: str | Method | None = None,
     seed: int = 0,
@@ -37,6 +37,7 @@ def maximize(
     n_parallel: int | None = None,
     stop_at_gain: float | None = None,
     stop_at_certificate: float | None = None,
+    max_cost: float | None = None,
 ) -> Result:
     """Find parameters where the objective is large.
 
@@ -53,7 +54,7 @@ def maximize(
     space
         What to search.
     n_trials
-        How many trials at most, failed ones included.
+        How many trials at most, failed ones included; None where `max_cost` is the limit.
     timeout
         Seconds after which no new trial starts. What is running is waited for.
     method
@@ -72,6 +73,9 @@ def maximize(
         A method without a model estimates none; then this never applies.
     stop_at_certificate
         End as soon as the certificate is at most this.
+    max_cost
+        No new trial starts when those begun cost this much: in the units of the space's `Fidelity`, or trials where it
+        has none. The last one may go beyond it.
 
     Returns
     -------
@@ -94,7 +98,7 @@ def maximize(
     >>> abs(found.params["x"] - 0.5) < 0.1, found.message
     (True, 'all 40 trials done')
     """
-    plan = Plan(n_trials, timeout, callbacks, executor, n_parallel, stop_at_gain, stop_at_certificate)
+    plan = Plan(n_trials, timeout, callbacks, executor, n_parallel, stop_at_gain, stop_at_certificate, max_cost)
     return _run(objective, Optimizer(space, direction="maximize", method=method, seed=seed), plan)
 
 
@@ -102,7 +106,7 @@ def minimize(
     objective: Objective,
     space: Space,
     *,
-    n_trials: int,
+    n_trials: int | None = None,
     timeout: float | None = None,
     method: str | Method | None = None,
     seed: int = 0,
@@ -111,6 +115,7 @@ def minimize(
     n_parallel: int | None = None,
     stop_at_gain: float | None = None,
     stop_at_certificate: float | None = None,
+    max_cost: float | None = None,
 ) -> Result:
     """Find parameters where the objective is small; all else as in `maximize`.
 
@@ -121,7 +126,7 @@ def minimize(
     >>> found.best_seen.value < 0.1
     True
     """
-    plan = Plan(n_trials, timeout, callbacks, executor, n_parallel, stop_at_gain, stop_at_certificate)
+    plan = Plan(n_trials, timeout, callbacks, executor, n_parallel, stop_at_gain, stop_at_certificate, max_cost)
     return _run(objective, Optimizer(space, direction="minimize", method=method, seed=seed), plan)
 
 
@@ -162,12 +167,18 @@ class _Run:
             if interrupt is not None:
                 raise interrupt
             raise self._nothing() from self._last_error
-        return Result.of(self._optimizer, self._ending or f"all {self._plan.n_trials} trials done")
+        return Result.of(self._optimizer, self._ending or self._done())
+
+    def _done(self) -> str:
+        """Why it ended when nothing went wrong."""
+        if self._started == self._plan.n_trials:
+            return f"all {self._plan.n_trials} trials done"
+        return f"a cost of {self._optimizer.cost:g} is spent, after {self._finished} trials"
 
     def _loop(self, bar: ProgressBar) -> None:
         while True:
             self._check_time()
-            while self._ending is None and self._workers.room and self._started < self._plan.n_trials:
+            while self._ending is None and self._workers.room and self._is_more_to_start():
                 self._started += 1
                 self._workers.start(self._optimizer.ask())
                 self._check_workers()
@@ -181,6 +192,12 @@ class _Run:
                 bar.update(self._optimizer, self._finished)
                 self._check_rules(record)
             self._check_workers()
+
+    def _is_more_to_start(self) -> bool:
+        cost = self._plan.max_cost
+        if cost is not None and self._optimizer.cost >= cost:
+            return False
+        return self._plan.n_trials is None or self._started < self._plan.n_trials
 
     def _tell(self, finished: Finished) -> TrialRecord:
         trial, error = finished.trial, finished.error
