@@ -200,8 +200,19 @@ class Search(ABC):
         return {}
 
 
-Ability: TypeAlias = Literal["pending points", "replicates", "constraints", "contexts", "fidelities", "level sets"]
-"""What a method may be able to handle; one that does not say so in its facts never meets it."""
+Ability: TypeAlias = Literal[
+    "pending points",
+    "replicates",
+    "standard errors",
+    "integers and choices",
+    "failures",
+    "constraints",
+    "contexts",
+    "fidelities",
+    "level sets",
+]
+"""What a method may be made for. Pending points, constraints, contexts, fidelities and level sets are refused, with the
+methods that handle them, where the method at hand does not say so in its facts; the others are what it learns from."""
 
 
 @dataclass(frozen=True)

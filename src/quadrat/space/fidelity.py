@@ -46,7 +46,7 @@ class Fidelity(Parameter):
     """
 
     levels: Sequence[float]
-    cost: Sequence[float]
+    cost: Sequence[float] = ()
 
     kind: ClassVar[str] = "fidelity"
     may_be_context: ClassVar[bool] = False
@@ -59,7 +59,9 @@ class Fidelity(Parameter):
         if len(levels) < 2 or len(set(levels)) < len(levels):
             raise InvalidInput(f"Fidelity: expected two or more levels that differ, got {self.levels!r}")
         if len(cost) != len(levels):
-            raise InvalidInput(f"Fidelity: expected {len(levels)} costs, one for each level, got {self.cost!r}")
+            raise InvalidInput(
+                f"Fidelity: expected cost=[...] with {len(levels)} numbers, one a level, got {self.cost!r}"
+            )
         if min(cost) <= 0 or any(a >= b for a, b in pairwise(cost)):
             raise InvalidInput(
                 f"Fidelity: expected costs > 0 that ascend from the cheapest level to the target, got {self.cost!r};"

@@ -99,7 +99,8 @@ class Parameter(ABC):
         """Return name, value and whether it goes by keyword, of every argument that is not at its default."""
         arguments = [(f.name, getattr(self, f.name), f.kw_only is True, f.default) for f in fields(self) if f.init]
         stated = [(name, value, named) for name, value, named, default in arguments if value is not default]
-        return sorted(stated, key=lambda argument: (argument[2], argument[0] == "when"))
+        shared = {"context": 1, "when": 2}  # what all parameters have comes last
+        return sorted(stated, key=lambda argument: (argument[2], shared.get(argument[0], 0)))
 
     def _set(self, name: str, value: object) -> None:
         """Set a field while a frozen instance is being made."""

@@ -1,0 +1,166 @@
+"""Contexts through the optimizer: given with every ask, kept in every trial, asked for by recommendations."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, ClassVar, get_args
+
+import numpy as np
+import pytest
+
+from quadrat.arrays import Array
+from quadrat.confidence import Certificate
+from quadrat.errors import InvalidInput
+from quadrat.methods.base import Ability, Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.methods.domain import Domain
+from quadrat.methods.registry import all_methods
+from quadrat.optimizer import Optimizer
+from quadrat.randomness import generator
+from quadrat.space import Categorical, Context, Float, Int, Space
+from quadrat.tune import maximize
+
+SPACE = Space(x=Float(0, 1), site=Context(Categorical(["north", "south"])))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uniform(Method):
+    """Asks uniform points of the context and recommends the best told there."""
+
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        "Uniform", "none", "nothing", certifies=True, handles=("pending points", "contexts")
+    )
+
+    def start(self, dimension: int, seed: int) -> Search:
+        return self.start_in(Domain.cube(dimension), seed)
+
+    def start_in(self, domain: Domain, seed: int) -> Search:
+        return UniformSearch(domain, seed)
+
+
+class UniformSearch(Search):
+    def __init__(self, domain: Domain, seed: int) -> None:
+        self.domain, self.seed = domain, seed
+        self.told: list[Told] = []
+
+    def ask(self, number: int, pending: Array) -> Proposal:  # noqa: ARG002
+        raise AssertionError("never asked without a context")
+
+    def ask_in(self, number: int, pending: Array, context: Array) -> Proposal:  # noqa: ARG002
+        assert np.flatnonzero(~np.isnan(context)).tolist() == list(self.domain.context)
+        drawn = generator(self.seed, number).random(len(context))
+        return Proposal(np.where(np.isnan(context), drawn, context), "uniform")
+
+    def tell(self, told: Told) -> None:
+        self.told.append(told)
+
+    def recommend(self) -> Guess:
+        raise AssertionError("never asked without a context")
+
+    def recommend_in(self, context: Array) -> Guess:
+        best = max(self.told, key=lambda told: float(told.values[0]))
+        return Guess(np.where(np.isnan(context), best.x, context), float(best.values[0]))
+
+    def certificate_in(self, context: Array) -> Certificate:
+        at = float(np.nansum(context))
+        return Certificate(at, np.where(np.isnan(context), 0.5, context), (0.0, 1.0), 1.0)
+
+
+def value_of(params: dict[str, Any]) -> float:
+    return float(params["x"]) + (10.0 if params["site"] == "south" else 0.0)
+
+
+def told_run(n: int = 8, seed: int = 3) -> Optimizer:
+    optimizer = Optimizer(SPACE, direction="maximize", method=Uniform(), seed=seed)
+    for i in range(n):
+        trial = optimizer.ask(context={"site": ("north", "south", "north")[i % 3]})
+        optimizer.tell(trial, value_of(trial.params))
+    return optimizer
+
+
+def test_the_search_chooses_what_the_context_leaves_free() -> None:
+    optimizer = told_run()
+    sites = [record.params["site"] for record in optimizer.trials]
+    assert sites == ["north", "south", "north", "north", "south", "north", "north", "south"]
+    assert len({record.params["x"] for record in optimizer.trials}) == 8
+
+
+def test_recommendations_and_best_seen_are_of_the_context() -> None:
+    optimizer = told_run()
+    north, south = (optimizer.recommend({"site": site}) for site in ("north", "south"))
+    assert north.params["site"] == "north"
+    assert south.params["site"] == "south"
+    of_north = [record for record in optimizer.trials if record.params["site"] == "north"]
+    assert north.best_seen.number == max(of_north, key=lambda record: record.values[0]).number
+    assert south.best_seen.params["site"] == "south"
+    only_north = told_run(1)
+    assert only_north.recommend({"site": "south"}).best_seen.params["site"] == "north"
+
+
+def test_certificates_are_of_the_context_and_a_choice_may_be_one() -> None:
+    optimizer = told_run()
+    assert optimizer.certificate({"site": "north"}).value == 0.25
+    assert optimizer.certificate({"site": "south"}).value == 0.75
+    assert optimizer.certificate({"site": "north"}).params == {"x": 0.5, "site": "north"}
+
+
+def test_a_rebuilt_run_goes_on_in_its_contexts(caplog: pytest.LogCaptureFixture) -> None:
+    optimizer = told_run()
+    state = json.loads(json.dumps(optimizer.state()))
+    rebuilt = Optimizer.from_state(SPACE, state, method=Uniform())
+    assert "suggests" not in caplog.text
+    assert rebuilt.trials == optimizer.trials
+    assert rebuilt.ask(context={"site": "south"}) == optimizer.ask(context={"site": "south"})
+
+
+def test_collisions_and_constraints_leave_the_context_alone() -> None:
+    space = Space(n=Int(1, 3), site=Context(Categorical(["a", "b"]))).subject_to(lambda p: p["n"] != 2)
+    optimizer = Optimizer(space, direction="minimize", method=Uniform())
+    trials = [optimizer.ask(context={"site": "b"}) for _ in range(2)]
+    assert [trial.params["site"] for trial in trials] == ["b", "b"]
+    assert sorted(trial.params["n"] for trial in trials) == [1, 3]
+    nowhere = Space(n=Int(1, 3), site=Context(Categorical(["a", "b"]))).subject_to(lambda p: p["site"] == "a")
+    with pytest.raises(InvalidInput, match="expected one in which the space's constraint allows some point"):
+        Optimizer(nowhere, direction="minimize", method=Uniform()).ask(context={"site": "b"})
+
+
+def test_what_is_refused() -> None:
+    optimizer = Optimizer(SPACE, direction="maximize", method=Uniform())
+    with pytest.raises(InvalidInput, match="expected values of 'site', got none"):
+        optimizer.ask()
+    with pytest.raises(InvalidInput, match="expected none beside params"):
+        optimizer.ask({"x": 0.5, "site": "north"}, context={"site": "north"})
+    optimizer.tell(optimizer.ask({"x": 0.5, "site": "north"}), 1.0)
+    with pytest.raises(InvalidInput, match="expected values of 'site', got none"):
+        optimizer.recommend()
+    plain = Optimizer(Space(x=Float(0, 1)), direction="maximize", method="RandomSearch")
+    with pytest.raises(InvalidInput, match=r"marked with Context\(...\)"):
+        plain.ask(context={"site": "north"})
+    with pytest.raises(InvalidInput, match=r"got the contexts 'site'; they are given trial by trial"):
+        maximize(value_of, SPACE, n_trials=3, method=Uniform())
+
+
+@pytest.mark.parametrize("method", ["Auto", "RandomSearch"])
+def test_a_method_without_contexts_is_refused_with_those_that_have_them(method: str) -> None:
+    with pytest.raises(
+        InvalidInput, match=rf"handles contexts \(.*\), got {method}; the space has the contexts 'site'"
+    ):
+        Optimizer(SPACE, direction="maximize", method=method)
+
+
+def test_a_sequential_method_takes_one_trial_at_a_time() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Sequential(Uniform):
+        facts: ClassVar[MethodFacts] = MethodFacts("Sequential", "none", "nothing", handles=("contexts",))
+
+    optimizer = Optimizer(SPACE, direction="maximize", method=Sequential())
+    trial = optimizer.ask(context={"site": "north"})
+    with pytest.raises(InvalidInput, match=r"handles pending points \(Auto, .*\), got Sequential; trial 0 is pending"):
+        optimizer.ask(context={"site": "north"})
+    optimizer.tell(trial, 1.0)
+    optimizer.ask(context={"site": "north"})
+
+
+def test_every_ability_is_one_that_methods_may_name() -> None:
+    for method in all_methods().values():
+        assert set(method.facts.handles) <= set(get_args(Ability))
