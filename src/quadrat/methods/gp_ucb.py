@@ -6,35 +6,42 @@ optimization in the bandit setting. IEEE Transactions on Information Theory 58.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log, pi, sqrt
 from typing import ClassVar, Literal
 
 from quadrat.arrays import as_number
 from quadrat.errors import InvalidInput
 from quadrat.methods.acquisition import Score, upper_bound
+from quadrat.methods.arms import finite_arms
 from quadrat.methods.base import MethodFacts
-from quadrat.methods.surrogate import ModelBased, Surrogate, as_probability
+from quadrat.methods.domain import Domain
+from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate, as_probability
 from quadrat.partition.unit_cube import as_count
 
 __all__ = ["GPUCB", "Agnostic", "Continuous", "Finite"]
+
+_ARMS_OF_CUBE = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finite:
     """beta_t = 2 log(|D| t^2 pi^2 / (6 delta)) for f drawn from the process on |D| = `arms` points [S12, theorem 1].
 
-    On the cube it is a heuristic: their own experiments put 1,000 points on [0, 1].
+    None is the number of points of a finite space. On the cube it is 1,000 and a heuristic: so many points their own
+    experiments put on [0, 1].
     """
 
-    arms: int = 1000
+    arms: int | None = None
 
     def __post_init__(self) -> None:
-        as_count(self.arms, name="arms", at_least=1)
+        if self.arms is not None:
+            as_count(self.arms, name="arms", at_least=1)
 
     def beta(self, t: int, delta: float, dimension: int, gain: float) -> float:  # noqa: ARG002
         """Return beta_t."""
-        return 2 * log(self.arms * t**2 * pi**2 / (6 * delta))
+        arms = _ARMS_OF_CUBE if self.arms is None else self.arms
+        return 2 * log(arms * t**2 * pi**2 / (6 * delta))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +102,9 @@ _FORMS: dict[str, Finite | Continuous | Agnostic] = {
 class GPUCB(ModelBased):
     """Evaluate where mu(x) + sqrt(beta_t) sigma(x) is largest [S12, algorithm 1].
 
+    Where the space has at most 10,000 points (integers, steps, choices), the index is computed at every one of them,
+    and beta_t is that of theorem 1 for so many arms unless `form` says otherwise.
+
     Parameters
     ----------
     form
@@ -130,6 +140,16 @@ class GPUCB(ModelBased):
             )
         object.__setattr__(self, "delta", as_probability(self.delta))
         object.__setattr__(self, "scale", as_number(self.scale, name="scale", above=0.0))
+
+    def start_in(self, domain: Domain, seed: int) -> ModelSearch:
+        arms = None if domain.context or domain.fidelity else finite_arms(domain)
+        if arms is None:
+            return self.start(domain.dimension, seed)
+        from quadrat.methods.gp_ucb_arms import GPUCBOnArms
+
+        counted = self.form == Finite()
+        method = replace(self, form=Finite(arms=len(arms))) if counted else self
+        return GPUCBOnArms(method, domain, arms, seed)
 
     def beta(self, t: int, dimension: int, gain: float) -> float:
         """Return beta_t, scaled, for round t >= 1 in D dimensions with `gain` nats gained so far; never negative."""

@@ -1,0 +1,183 @@
+"""UCB1: finitely many arms about which nothing is assumed but the size of the noise.
+
+[A02]: Auer, Cesa-Bianchi and Fischer (2002). Finite-time analysis of the multiarmed bandit problem. Machine Learning
+47.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, pi, sqrt
+from typing import ClassVar
+
+import numpy as np
+
+from quadrat.arrays import Array, ArrayLike, as_number, as_vector
+from quadrat.errors import InvalidInput
+from quadrat.methods.arms import arms_of
+from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.methods.domain import Domain
+from quadrat.partition.unit_cube import as_count
+from quadrat.randomness import generator
+
+__all__ = ["UCB1", "UCB1Search"]
+
+_LEAST_VARIANCE = 1e-12  # of the noise variance: a standard error of 0 must not outweigh everything by infinity
+
+
+@dataclass(frozen=True, kw_only=True)
+class UCB1(Method):
+    """Pull every arm once, then the one with the largest mean_j + sigma sqrt(8 ln n / n_j) [A02, figure 1].
+
+    n is the number of all pulls so far and n_j that of arm j. [A02] has rewards in [0, 1] and sqrt(2 ln n / n_j): that
+    is sigma = 1/2, since what lies in [0, 1] is sub-Gaussian with 1/2 (Hoeffding's lemma), and their proof uses no more
+    than that. The space is finite: integers, steps and choices, of which each combination is an arm. An arm says
+    nothing of others; where neighbours are alike, GPUCB needs far fewer pulls.
+
+    The recommended arm is the one with the highest mean. There is no model, so no interval and no estimate of what is
+    still to gain.
+
+    Parameters
+    ----------
+    noise
+        sigma, in the units of the values: rewards of every arm are sub-Gaussian with it around their mean. The default
+        is right for rewards in [0, 1], whatever their distribution.
+
+    Examples
+    --------
+    >>> from quadrat.methods.domain import Axis
+    >>> search = UCB1().start_in(Domain((Axis((0.25, 0.75), ordered=False),)), seed=0)
+    >>> search.ask(0, np.empty((0, 1))).why
+    'arm not pulled yet, one of 2'
+    """
+
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        title="UCB1, upper confidence bounds of independent arms",
+        paper="Auer, Cesa-Bianchi and Fischer 2002, Finite-time analysis of the multiarmed bandit problem, Machine"
+        " Learning 47",
+        assumes="finitely many points, each with sub-Gaussian rewards; nothing of how they are related",
+    )
+
+    noise: float = 0.5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise", as_number(self.noise, name="noise", above=0.0))
+
+    def start(self, dimension: int, seed: int) -> UCB1Search:  # noqa: ARG002
+        """Refuse: the cube has infinitely many points."""
+        raise InvalidInput(
+            f"UCB1: expected a space with finitely many points (integers, steps, choices), got the cube of dimension "
+            f"{dimension}; use GPUCB or Auto there"
+        )
+
+    def start_in(self, domain: Domain, seed: int) -> UCB1Search:
+        return UCB1Search(self, arms_of(domain), seed)
+
+    def regret_bound(self, gaps: ArrayLike, n: int) -> float:
+        """Return the bound on expected regret after n pulls for arms this far below the best [A02, theorem 1].
+
+            8 sum_(gap_i > 0) ln n / gap_i + (1 + pi^2/3) sum_j gap_j,    with 32 sigma^2 in the place of 8
+
+        Parameters
+        ----------
+        gaps
+            max mean - mean of each arm, shape (K,), all >= 0, one of them 0.
+        n
+            Pulls, >= 1.
+
+        Examples
+        --------
+        >>> round(UCB1().regret_bound([0.0, 0.5], 100), 2)
+        75.83
+        """
+        below = as_vector(gaps, name="gaps")
+        if (below < 0).any() or not (below == 0).any():
+            raise InvalidInput(f"gaps: expected distances >= 0 from the best arm, which has 0, got {gaps!r}")
+        below = below[below > 0]
+        count = as_count(n, name="n", at_least=1)
+        return float(32 * self.noise**2 * log(count) * (1 / below).sum() + (1 + pi**2 / 3) * below.sum())
+
+
+class UCB1Search(Search):
+    """UCB1 at work on arms (K, D)."""
+
+    asking_changes_nothing: ClassVar[bool] = True
+
+    def __init__(self, method: UCB1, arms: Array, seed: int) -> None:
+        self.method = method
+        self.arms = arms
+        self.seed = seed
+        self._number = {arm.tobytes(): j for j, arm in enumerate(arms)}
+        self._pulls = np.zeros(len(arms))  # what was told of each arm, in pulls of variance sigma^2
+        self._sums = np.zeros(len(arms))
+        self._observations = 0
+        self._strangers: list[Told] = []  # told, but no arm: a point that is not feasible
+
+    def _arm(self, x: Array) -> int | None:
+        return self._number.get((np.asarray(x, dtype=np.float64) + 0.0).tobytes())
+
+    def ask(self, number: int, pending: Array) -> Proposal:
+        pulls, observations = self._pulls, self._observations + len(pending)
+        if len(pending):  # counted as pulled, at the mean they have: the arms of a batch differ
+            pulls = pulls.copy()
+            for x in pending:
+                arm = self._arm(x)
+                if arm is not None:
+                    pulls[arm] += 1
+        fresh = np.flatnonzero(pulls == 0)
+        if len(fresh):
+            arm = int(fresh[generator(self.seed, number).integers(len(fresh))])
+            return Proposal(self.arms[arm].copy(), f"arm not pulled yet, one of {len(fresh)}")
+        means = self._means()
+        index = means + self.method.noise * np.sqrt(8 * log(max(observations, 1)) / pulls)
+        tied = np.flatnonzero(index == index.max())
+        arm = int(tied[generator(self.seed, number).integers(len(tied))] if len(tied) > 1 else tied[0])
+        why = f"largest mean + {index[arm] - means[arm]:.4g} after {pulls[arm]:.4g} pulls ({index[arm]:.4g})"
+        return Proposal(self.arms[arm].copy(), why)
+
+    def _means(self) -> Array:
+        """Mean of each arm; 0 where only pending pulls are known, which is decided by their width alone."""
+        told = np.divide(self._sums, self._pulls, out=np.zeros_like(self._sums), where=self._pulls > 0)
+        if self._observations:
+            told[self._pulls == 0] = self._sums.sum() / self._pulls.sum()
+        return told
+
+    def tell(self, told: Told) -> None:
+        arm = self._arm(told.x)
+        if arm is None:
+            self._strangers.append(told)
+            return
+        pulls = float(len(told.values))
+        if told.variance is not None:  # a mean of variance v says as much as sigma^2 / v pulls
+            own = self.method.noise**2
+            pulls = own / max(told.variance, _LEAST_VARIANCE * own)
+        self._pulls[arm] += pulls
+        self._sums[arm] += pulls * float(np.mean(told.values))
+        self._observations += len(told.values)
+
+    def recommend(self) -> Guess:
+        """Return the arm with the highest mean of what was told."""
+        if not self._observations:
+            best = max(self._strangers, key=lambda told: float(np.mean(told.values)))
+            return Guess(best.x.copy(), float(np.mean(best.values)))
+        means = np.where(self._pulls > 0, self._means(), -np.inf)
+        arm = int(np.argmax(means))
+        return Guess(self.arms[arm].copy(), float(means[arm]))
+
+    def explain(self) -> dict[str, object]:
+        means, wide = self._means(), 8 * log(max(self._observations, 1))
+        shown = np.argsort(-self._pulls, kind="stable")[:100]
+        return {
+            "observations": self._observations,
+            "arms": len(self.arms),
+            "most pulled": [
+                {
+                    "arm": self.arms[j].tolist(),
+                    "pulls": float(self._pulls[j]),
+                    "mean": float(means[j]),
+                    "upper": float(means[j] + self.method.noise * sqrt(wide / self._pulls[j])),
+                }
+                for j in shown
+                if self._pulls[j] > 0
+            ],
+        }
