@@ -1,0 +1,200 @@
+"""Add-GP-UCB: its groups' posteriors, its group-wise maximum, its groups, and that it is rebuilt bit for bit."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import log, pi
+
+import numpy as np
+import pytest
+
+from quadrat.arrays import Array
+from quadrat.errors import InvalidInput
+from quadrat.methods.add_gp_ucb import AddGPUCB, AdditiveSearch, Practical, Theorem
+from quadrat.methods.base import Proposal, Told
+from quadrat.randomness import generator
+
+NONE = np.empty((0, 3))
+
+
+def f(x: Array) -> float:
+    """(0, 2) act together, 1 alone; the maximum is near (.8, .3, .65)."""
+    return float(np.sin(3 * x[0] * x[2]) - 2 * (x[1] - 0.3) ** 2)
+
+
+def run(method: AddGPUCB, n: int, seed: int = 0, *, look: bool = False) -> AdditiveSearch:
+    search = method.start(3, seed)
+    for i in range(n):
+        x = search.ask(i, NONE).x
+        search.tell(Told(i, x, np.array([f(x) + 0.05 * generator(seed, i, 9).normal()])))
+        if look:
+            search.recommend()
+            search.explain()
+    return search
+
+
+@pytest.fixture(scope="module")
+def settled() -> AdditiveSearch:
+    return run(AddGPUCB(groups=[[0, 2], [1]], noise=0.05), 24)
+
+
+def test_the_bounds_of_the_paper() -> None:
+    """[K15, section 6 and theorem 5], worked out by hand for M = 2, d = 2, D = 3, t = 5."""
+    groups = ((0, 2), (1,))
+    assert Practical(scale=0.2).beta(5, groups) == pytest.approx(0.2 * 2 * log(10))
+    assert AddGPUCB(form="practical").beta(5, groups) == Practical().beta(5, groups)
+    wanted = 2 * log(2 * pi**2 * 25 / (2 * 0.1)) + 2 * 2 * log(3 * 125)
+    assert Theorem(delta=0.1).beta(5, groups) == pytest.approx(wanted)
+
+
+def test_the_proposal_is_the_largest_sum_on_a_lattice(settled: AdditiveSearch) -> None:
+    """Group by group as good as the best of all 21^3 points of the cube, for the joint score [K15, algorithm 1]."""
+    root = settled.method.beta(25, settled.model.fit.groups) ** 0.5
+    lattice = np.array(list(product(np.linspace(0, 1, 21), repeat=3)))
+    with settled.model.groups() as posterior:
+
+        def score(points: Array) -> Array:
+            parts = [
+                posterior.predict(j, np.ascontiguousarray(points[:, list(g)])) for j, g in enumerate([(0, 2), (1,)])
+            ]
+            return np.asarray(sum(part.mean + root * part.deviation for part in parts))
+
+        best = score(lattice).max()
+        got = settled.ask(24, NONE).x
+        assert score(got[None])[0] >= best
+        assert score(got[None])[0] == pytest.approx(best, abs=0.02)
+
+
+def test_it_finds_the_maximum_and_says_how_sure_it_is() -> None:
+    for groups in ([[0, 2], [1]], None):
+        guess = run(AddGPUCB(groups=groups), 40).recommend()
+        assert f(guess.x) > 1.0 - 0.02
+        assert guess.interval is not None
+        assert guess.interval[0] <= f(guess.x) <= guess.interval[1]
+        assert not guess.certified
+        assert guess.gain is not None
+        assert guess.gain_upper is not None
+        assert 0 <= guess.gain <= guess.gain_upper < 0.5
+
+
+def test_groups_are_learned() -> None:
+    search = run(AddGPUCB(), 40)
+    assert search.explain()["groups"] == [[0, 2], [1]]
+    assert search.explain()["groups were"] == "learned"
+    assert run(AddGPUCB(group_size=1), 40).explain()["groups"] == [[0], [1], [2]]
+
+
+def test_random_partitions_as_in_the_paper() -> None:
+    """Of three axes there are three partitions into a pair and one: ten random ones hold the best."""
+    search = run(AddGPUCB(learning="random"), 40)
+    assert search.explain()["groups"] == [[0, 2], [1]]
+
+
+def test_rebuilt_bit_for_bit_without_asking_and_looking_changes_nothing() -> None:
+    first = run(AddGPUCB(), 22)
+    looked = run(AddGPUCB(), 22, look=True)
+    told = AddGPUCB().start(3, 0)
+    for i in range(22):
+        x = first.model._x[i]
+        told.tell(Told(i, x, np.array([first.model._y[i]])))
+    pending = np.array([[0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0.1, 0.2, 0.3]])
+    asked: list[Proposal] = [search.ask(22, pending) for search in (first, looked, told)]
+    for other in (1, 2):
+        assert np.array_equal(asked[0].x, asked[other].x)
+        assert asked[0].why == asked[other].why
+    guesses = [search.recommend() for search in (first, looked, told)]
+    for guess in guesses[1:]:
+        assert np.array_equal(guess.x, guesses[0].x)
+        assert (guess.value, guess.interval, guess.gain, guess.gain_upper) == (
+            guesses[0].value,
+            guesses[0].interval,
+            guesses[0].gain,
+            guesses[0].gain_upper,
+        )
+
+
+def test_a_pending_point_is_not_asked_again(settled: AdditiveSearch) -> None:
+    pending = NONE
+    for _ in range(4):
+        x = settled.ask(24, pending).x
+        assert ((x >= 0) & (x <= 1)).all()
+        assert not (pending == x).all(axis=1).any()
+        pending = np.vstack([pending, x])
+
+
+def test_where_pending_points_change_nothing_it_steps_aside() -> None:
+    """All information is in the corner already: the maximum stays there, and the proposal moves a little inwards."""
+    search = AddGPUCB(groups=[[0]], noise=1e-3, n_initial=8, form=Practical(scale=1e-9)).start(1, 0)
+    for i in range(8):
+        search.tell(Told(i, np.array([i / 7]), np.array([i / 7])))
+    corner = search.ask(8, np.empty((0, 1)))
+    assert corner.x.tolist() == [1.0]
+    aside = search.ask(8, corner.x[None])
+    assert 0.7 < aside.x[0] < 1.0
+    assert "aside" in aside.why
+
+
+def test_replicates_and_standard_errors() -> None:
+    """One trial of four values is four observations; one with a standard error is one of that variance."""
+    search = AddGPUCB(groups=[[0]], noise=0.3, n_initial=2).start(1, 0)
+    search.tell(Told(0, np.array([0.2]), np.array([1.0, 2.0, 3.0, 2.0])))
+    search.tell(Told(1, np.array([0.7]), np.array([1.0]), variance=0.04))
+    search.tell(Told(2, np.array([0.4]), np.array([1.0]), variance=0.0))
+    gp = search.model.gp
+    assert gp.noise_variances[:2] == pytest.approx([0.09 / 4, 0.04])
+    assert 0 < gp.noise_variances[2] < 1e-6
+    assert gp.y.tolist() == [2.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("value", [0.0, 1e6])
+def test_a_constant(value: float) -> None:
+    search = AddGPUCB(n_initial=4).start(3, 0)
+    for i in range(9):
+        search.tell(Told(i, search.ask(i, NONE).x, np.array([value])))
+    assert search.recommend().value == pytest.approx(value, abs=1.0)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([[0, 1], [1, 2]], r"disjoint groups .* got axis 1 more than once"),
+        ([[0], [], [1, 2]], "none of them empty"),
+        ([], "none of them empty"),
+        ([0, 1, 2], r"such as \[\[0, 1\], \[2\]\], got \[0, 1, 2\]"),
+        ([["x"], ["y"]], r"axis numbers from 0.* got \[\['x'\], \['y'\]\]"),
+        ([[-1, 0], [1, 2]], "axis numbers from 0"),
+        ([[0.5], [1, 2]], "axis numbers from 0"),
+        (3, "got 3"),
+    ],
+)
+def test_bad_groups_are_refused(groups: object, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        AddGPUCB(groups=groups)  # type: ignore[arg-type]
+
+
+def test_groups_that_do_not_fit_the_space_are_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"axes 0 to 3, got none for axis 3 .* such as \[3\]"):
+        AddGPUCB(groups=[[0, 1], [2]]).start(4, 0)
+    with pytest.raises(InvalidInput, match=r"axes 0 to 1, got axis 2 "):
+        AddGPUCB(groups=[[0, 1], [2]]).start(2, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"group_size": 0}, "group_size"),
+        ({"learning": "gibbs"}, 'learning: expected "moves" or "random"'),
+        ({"form": "bayes"}, "form: expected Practical"),
+        ({"form": 2.0}, "form: expected Practical"),
+        ({"noise": 0.0}, "noise"),
+        ({"nu": -1.0}, "nu"),
+        ({"n_initial": 0}, "n_initial"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        AddGPUCB(**options)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput):
+        Practical(scale=0.0)
+    with pytest.raises(InvalidInput):
+        Theorem(delta=1.0)
