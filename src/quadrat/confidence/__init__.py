@@ -19,6 +19,7 @@ from quadrat.confidence.local_band import LocalBand
 from quadrat.confidence.maximum import CertifiedMaximum, certified_maximum
 from quadrat.confidence.polynomials import LocalPolynomial
 from quadrat.confidence.printed_polynomials import interpolation_weights, local_poly, max_err
+from quadrat.confidence.sketched_band import SketchedBand
 
 __all__ = [
     "AdaptiveBand",
@@ -35,6 +36,7 @@ __all__ = [
     "LocalBand",
     "LocalPolynomial",
     "SimpleBand",
+    "SketchedBand",
     "UserHolder",
     "average_half_width",
     "cell_average",

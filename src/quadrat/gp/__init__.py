@@ -1,4 +1,4 @@
-"""Gaussian processes: the exact posterior that grows, learning of hyper-parameters, information gain."""
+"""Gaussian processes: the exact posterior that grows, a sketched one, fits of hyper-parameters, information gain."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from quadrat.gp.observations import Observations
 from quadrat.gp.posterior import GaussianProcess
 from quadrat.gp.prediction import Prediction
 from quadrat.gp.priors import Bounds, LogNormal, Priors
+from quadrat.gp.sketch import Sketch, SketchedProcess
 
 __all__ = [
     "Bounds",
@@ -22,6 +23,8 @@ __all__ = [
     "Observations",
     "Prediction",
     "Priors",
+    "Sketch",
+    "SketchedProcess",
     "fit_map",
     "greedy_gain",
     "realised_gain",

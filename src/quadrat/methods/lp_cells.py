@@ -26,6 +26,7 @@ from quadrat.confidence import (
     LocalPolynomial,
     average_half_width,
 )
+from quadrat.confidence.sketched_band import SketchedBand
 from quadrat.partition import MAX_CELLS, PartitionTree
 
 __all__ = ["BOUNDS", "CellBounds", "Condition"]
@@ -75,12 +76,12 @@ class CellBounds:
         degree: int,
         max_cells: int = MAX_CELLS,
         capacity: int | None = None,
-        band: ChowdhuryGopalanBand | None = None,
+        band: ChowdhuryGopalanBand | SketchedBand | None = None,
     ) -> None:
         self.assumptions = assumptions
         self.degree = degree
         self.budget = DeltaBudget(delta, (degree,) if degree else ())
-        self.band: AdaptiveBand | LocalBand | ChowdhuryGopalanBand
+        self.band: AdaptiveBand | LocalBand | ChowdhuryGopalanBand | SketchedBand
         if band is not None:
             self.band = band
         elif capacity is None:

@@ -14,11 +14,15 @@ from quadrat.arrays import as_number
 from quadrat.confidence import Assumptions, UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.gp import InformationGain, greedy_gain, set_gain
+from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Kernel
 from quadrat.methods.base import Method, MethodFacts, Search
+from quadrat.methods.domain import Domain
+from quadrat.methods.lp_contextual import ContextualLPSearch
 from quadrat.methods.lp_learned import LearnedSearch
 from quadrat.methods.lp_printed import PrintedSearch
 from quadrat.methods.lp_search import CertifiedSearch
+from quadrat.methods.lp_sketched import WHY_NOT_CERTIFIED, SketchedSearch
 from quadrat.partition import MAX_CELLS
 from quadrat.randomness import generator
 
@@ -53,6 +57,9 @@ class LPGPUCB(Method):
         How many uniform points come first where the kernel is learned.
     max_cells
         When this many cells exist, cells are evaluated instead of split.
+    sketch
+        How to sketch the posterior, in place of the certified bands (`quadrat.methods.lp_sketched`): for many
+        thousands of evaluations. Nothing is certified then.
     """
 
     facts: ClassVar[MethodFacts] = MethodFacts(
@@ -60,6 +67,7 @@ class LPGPUCB(Method):
         paper="Shekhar and Javidi 2020, Algorithms 1 and 2",
         assumes="kernel, norm bound B and noise sigma, stated before the data",
         certifies=True,
+        handles=("pending points", "replicates", "contexts"),
     )
 
     kernel: Kernel | None
@@ -73,6 +81,7 @@ class LPGPUCB(Method):
     as_printed: bool = False
     n_initial: int = 5
     max_cells: int = field(default=MAX_CELLS)
+    sketch: Sketch | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.budget, int | np.integer) or isinstance(self.budget, bool) or self.budget < 1:
@@ -81,6 +90,10 @@ class LPGPUCB(Method):
             raise InvalidInput(f"degree: expected 0, 1 or 2, got {self.degree!r}")
         if self.threshold is not None:
             as_number(self.threshold, name="threshold", at_least=0.0)
+        if not isinstance(self.sketch, Sketch | None):
+            raise InvalidInput(f"sketch: expected Sketch(...) or None for certified bands, got {self.sketch!r}")
+        if self.sketch is not None and (self.kernel is None or self.as_printed):
+            raise InvalidInput("sketch: expected a stated kernel and as_printed=False, got another form; leave it out")
         if self.kernel is None:
             if self.as_printed or self.n_initial < 1:
                 raise InvalidInput(
@@ -109,6 +122,18 @@ class LPGPUCB(Method):
                 threshold=lambda kernel, noise: self._threshold(kernel, noise, dimension),
             )
         self.kernel.check_dimension(dimension)
+        if self.sketch is not None:
+            return SketchedSearch(
+                self._assumptions(self.kernel),
+                dimension,
+                seed,
+                budget=self.budget,
+                degree=self.degree,
+                delta=self.delta,
+                threshold=self._threshold(self.kernel, self.noise, dimension),
+                max_cells=self.max_cells,
+                sketch=self.sketch,
+            )
         form = PrintedSearch if self.as_printed else CertifiedSearch
         threshold = self.threshold if self.as_printed else self._threshold(self.kernel, self.noise, dimension)
         return form(
@@ -122,6 +147,29 @@ class LPGPUCB(Method):
             max_cells=self.max_cells,
         )
 
+    def start_in(self, domain: Domain, seed: int) -> Search:
+        """Begin a search; where some axes are contexts, cells divide actions and contexts together."""
+        if not domain.context:
+            return self.start(domain.dimension, seed)
+        if self.sketch is not None:
+            raise InvalidInput("contexts: expected LPGPUCB without a sketch, got one; leave `sketch` out")
+        if self.kernel is None or self.as_printed:
+            got = "kernel=None" if self.kernel is None else "as_printed=True"
+            raise InvalidInput(
+                f"contexts: expected a stated kernel and the certified form, got {got}; CGPUCB learns a kernel"
+            )
+        self.kernel.check_dimension(domain.dimension)
+        return ContextualLPSearch(
+            self._assumptions(self.kernel),
+            domain,
+            seed,
+            budget=self.budget,
+            degree=self.degree,
+            delta=self.delta,
+            threshold=self._threshold(self.kernel, self.noise, domain.dimension),
+            max_cells=self.max_cells,
+        )
+
     def _threshold(self, kernel: Kernel, noise: float, dimension: int) -> float:
         if self.threshold is not None:
             return self.threshold
@@ -130,6 +178,8 @@ class LPGPUCB(Method):
     def why_not_certified(self, *, continuous: bool, standard_errors: bool) -> str | None:
         if self.kernel is None:
             return "the length-scale was learned from observations that are used again; state a kernel to certify"
+        if self.sketch is not None:
+            return WHY_NOT_CERTIFIED
         if self.as_printed:
             return "the printed constants do not hold (docs/errata.md); leave as_printed out"
         if not continuous:
@@ -148,6 +198,7 @@ class LP0(LPGPUCB):
         paper="Shekhar and Javidi 2020, Algorithms 1 and 2 with k = 0",
         assumes="kernel, norm bound B and noise sigma, stated before the data",
         certifies=True,
+        handles=("pending points", "replicates", "contexts"),
     )
 
     degree: int = 0

@@ -25,6 +25,7 @@ import numpy as np
 from quadrat.arrays import Array, as_number
 from quadrat.errors import InvalidInput
 from quadrat.gp import Bounds, GaussianProcess, Observations, Priors, fit_map
+from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.kernels import Kernel, Matern
 from quadrat.methods.acquisition import Score, expected_gain, maximise
 from quadrat.methods.base import CREDIBLE, Guess, Method, Proposal, Search, Told
@@ -140,11 +141,15 @@ class Frame:
 
 
 class Surrogate:
-    """The Gaussian process of a search: told trials go in, posteriors come out, in model units."""
+    """The Gaussian process of a search: told trials go in, posteriors come out, in model units.
 
-    def __init__(self, method: ModelBased, dimension: int) -> None:
+    With the method's `sketch` both posteriors are sketched; `seed` is that of their dictionaries.
+    """
+
+    def __init__(self, method: ModelBased, dimension: int, seed: int = 0) -> None:
         self.method = method
         self.dimension = dimension
+        self.seed = seed
         self.trials = 0
         self._x: list[Array] = []  # one row an observation, in the order of telling
         self._y: list[float] = []
@@ -154,7 +159,7 @@ class Surrogate:
         self._built: Frame | None = None  # what the two posteriors below were built with
         self._absorbed = 0  # observations that they have taken in
         self._index: GaussianProcess
-        self._belief: GaussianProcess
+        self._belief: GaussianProcess | None = None  # None where a sketched one is yet to be made from `_index`
 
     # --- what was told
 
@@ -215,6 +220,10 @@ class Surrogate:
     def belief(self) -> GaussianProcess:
         """The posterior under the stated noise, which recommends; it is `gp` unless the method regularises more."""
         self._update()
+        if self._belief is None:
+            assert isinstance(self._index, SketchedProcess)
+            # One dictionary serves both: a second sketch would cost as much again, for an answer that is seldom read.
+            self._belief = self._index.with_noise(self.noise**2 / self._index.noise_variance)
         return self._belief
 
     @property
@@ -245,21 +254,35 @@ class Surrogate:
         """Append to the posteriors what was told since they were last asked for; build them where units changed."""
         frame = self.frame
         if self._built is not frame:
-            noise = self.noise**2
-            regulariser = self.method.regulariser(noise)
-            self._belief = GaussianProcess(frame.kernel, noise_variance=noise)
-            same = regulariser == noise
-            self._index = self._belief if same else GaussianProcess(frame.kernel, noise_variance=regulariser)
-            self._built, self._absorbed = frame, 0
-        ratio = self._index.noise_variance / self._belief.noise_variance
-        for row in range(self._absorbed, len(self._y)):
+            self._begin(frame)
+        told = len(self._y)
+        if self._absorbed == told:
+            return
+        if isinstance(self._index, SketchedProcess) and self._belief is not self._index:
+            self._belief = None
+        ratio = self._index.noise_variance / self.noise**2
+        for row in range(self._absorbed, told):
             # One by one: a block would round differently, and a replay that asks less often would not be exact.
             x, y = self._x[row][None, :], frame.to_model(np.array(self._y[row : row + 1]))
             variance = frame.variances(np.array(self._variance[row : row + 1]))
-            self._belief.add(x, y, variance)
+            if self._belief is not None:
+                self._belief.add(x, y, variance)
             if self._index is not self._belief:
                 self._index.add(x, y, ratio * variance)
-        self._absorbed = len(self._y)
+        self._absorbed = told
+
+    def _begin(self, frame: Frame) -> None:
+        """Start both posteriors anew in these units."""
+        noise, sketch = self.noise**2, self.method.sketch
+        regulariser = self.method.regulariser(noise)
+        same = regulariser == noise
+        if sketch is None:
+            self._belief = GaussianProcess(frame.kernel, noise_variance=noise)
+            self._index = self._belief if same else GaussianProcess(frame.kernel, noise_variance=regulariser)
+        else:
+            self._index = SketchedProcess(frame.kernel, noise_variance=regulariser, sketch=sketch, seed=self.seed)
+            self._belief = self._index if same else None
+        self._built, self._absorbed = frame, 0
 
     def _learn(self) -> Frame:
         y = np.array(self._y)
@@ -287,18 +310,24 @@ class ModelBased(Method):
         Trials that must be told before the model decides, >= 1; until then points are uniform.
     standardise
         Whether the model sees values less their mean and divided by their standard deviation (see the module).
+    sketch
+        How to sketch the posterior (`quadrat.gp.sketch`), so that a trial costs about the same throughout a run of
+        thousands; None keeps it exact. It pays once there are several times q d_eff trials.
     """
 
     kernel: Kernel | Learned | None = None
     noise: float = 0.1
     n_initial: int = 5
     standardise: bool = True
+    sketch: Sketch | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, Kernel | Learned | None):
             raise InvalidInput(
                 f"kernel: expected a kernel such as Matern(2.5, 0.3), Learned() or None, got {self.kernel!r}"
             )
+        if not isinstance(self.sketch, Sketch | None):
+            raise InvalidInput(f"sketch: expected Sketch(...) or None for the exact posterior, got {self.sketch!r}")
         object.__setattr__(self, "noise", as_number(self.noise, name="noise", above=0.0))
         object.__setattr__(self, "n_initial", as_count(self.n_initial, name="n_initial", at_least=1))
         self.check()
@@ -332,7 +361,7 @@ class ModelSearch(Search):
         self.method = method
         self.dimension = dimension
         self.seed = seed
-        self.model = Surrogate(method, dimension)
+        self.model = Surrogate(method, dimension, seed)
 
     def ask(self, number: int, pending: Array) -> Proposal:
         if not self.model.settled:

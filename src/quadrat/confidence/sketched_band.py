@@ -1,0 +1,167 @@
+"""A confidence band around a sketched posterior.
+
+Notation: phi(x) = K(x, .), M = sum_i phi_i phi_i^T over N observations, A = M + lambda I; P the projection on the span
+of the dictionary and A~ = P M P + lambda I. The sketched posterior has mu~ = phi.A~^-1 P sum_i phi_i y_i and
+sigma~^2 = lambda phi.A~^-1 phi (`quadrat.gp.nystrom`). tau = sum_i (K - Q)(x_i, x_i) / lambda is what the span leaves
+out of the observed points; the process keeps it up to date.
+
+Two multipliers b with |f - mu~| <= b sigma~:
+
+measured
+    b = (sigma/sqrt lambda) sqrt(log det(I + Q/lambda) + tau + 2 log(1/delta)) + (1 + sqrt tau) B.
+
+    With the noise eta_i, f - mu~ = phi.A~^-1 (lambda I - P M (I - P)) f - phi.A~^-1 P sum_i phi_i eta_i.
+    (1) P A P <= A~, so the last term is at most |A~^-1/2 phi| times |sum_i phi_i eta_i| in the norm of A^-1, which is
+    at most sigma sqrt(log det(I + K/lambda) + 2 log(1/delta)) at all times at once with probability 1 - delta
+    [A11, theorem 1, in the RKHS: CG17, theorem 1]; and log det(I + K/lambda) <= log det(I + Q/lambda) + tau, because
+    log det(I + C + E) <= log det(I + C) + tr E for C, E >= 0. (2) lambda |A~^-1 phi| B <= sqrt(lambda) B |A~^-1/2 phi|.
+    (3) |M^1/2 P A~^-1/2| <= 1 and |M^1/2 (I - P)|^2 <= tr (K - Q) = lambda tau.
+    Nothing is asked of the dictionary: the band holds for whatever was drawn, and is as wide as that deserves.
+
+theorem
+    b = (2 sigma/sqrt lambda) sqrt(alpha log(kappa^2 t) sum_i sigma~^2(x_i)/lambda + log(1/delta)) + (1 + 1/sqrt(1 -
+    epsilon)) B [C19, theorem 2], kappa^2 = K(x, x). It rests on a dictionary that is epsilon-accurate, which [C19,
+    theorem 1] proves for its own q with a new dictionary after every observation.
+
+References
+----------
+[A11]   Abbasi-Yadkori, Pal and Szepesvari (2011). Improved algorithms for linear stochastic bandits. NeurIPS.
+[CG17]  Chowdhury and Gopalan (2017). On kernelized multi-armed bandits. ICML.
+[C19]   Calandriello, Carratino, Lazaric, Valko and Rosasco (2019). Gaussian process optimization with adaptive
+        sketching: scalable and no regret. COLT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import e, log, sqrt
+from typing import Literal
+
+import numpy as np
+
+from quadrat.arrays import Array, ArrayLike
+from quadrat.confidence.assumptions import Assumptions
+from quadrat.confidence.bands import default_regulariser
+from quadrat.confidence.budget import as_probability
+from quadrat.confidence.interval import Interval
+from quadrat.errors import InvalidInput
+from quadrat.gp.sketch import Sketch, SketchedProcess
+
+__all__ = ["SketchedBand", "theorem_multiplier"]
+
+
+class SketchedBand:
+    """Bounds on f at all points and times around a sketched posterior; O(m^2) a point, m points in the dictionary.
+
+    It is no certified band of the package: rounding in the sketch is not accounted for, and it can never reject
+    anything, since its width does not depend on y. Bounds are clipped to +- B s.
+
+    Parameters
+    ----------
+    assumptions
+        Kernel, B and sigma.
+    delta
+        Probability with which the band may fail, in (0, 1).
+    sketch
+        Accuracy and oversampling.
+    seed
+        Of the draws of dictionaries.
+    form
+        "measured" or "theorem" (see the module).
+    """
+
+    def __init__(
+        self,
+        assumptions: Assumptions,
+        delta: float,
+        *,
+        sketch: Sketch | None = None,
+        seed: int = 0,
+        form: Literal["measured", "theorem"] = "measured",
+    ) -> None:
+        if form not in ("measured", "theorem"):
+            raise InvalidInput(f'form: expected "measured" or "theorem", got {form!r}')
+        self.assumptions = assumptions
+        self.delta = as_probability(delta)
+        self.form = form
+        self.regulariser = default_regulariser(assumptions)
+        self._gp = SketchedProcess(assumptions.kernel, noise_variance=self.regulariser, sketch=sketch, seed=seed)
+
+    @property
+    def process(self) -> SketchedProcess:
+        """The sketched posterior, with lambda for noise."""
+        return self._gp
+
+    def add(self, X: ArrayLike, y: ArrayLike) -> None:
+        """Observe y, shape (k,), at the rows of X, shape (k, D)."""
+        self._gp.add(X, y)
+
+    @property
+    def x(self) -> Array:
+        """Distinct observed points, shape (n, D)."""
+        return self._gp.x
+
+    @property
+    def rejection(self) -> str | None:
+        """None: the width of this band does not depend on y, so nothing can contradict it."""
+        return None
+
+    @property
+    def beta(self) -> float:
+        """The multiplier after the observations so far; pending points do not count."""
+        given, gp = self.assumptions, self._gp
+        if self.form == "theorem":
+            return theorem_multiplier(
+                gp, norm_bound=given.norm_bound, noise=given.noise, delta=self.delta, observations=gp.n_observations
+            )
+        gained = gp.logdet + gp.outside + 2 * log(1 / self.delta)
+        return given.noise / sqrt(self.regulariser) * sqrt(gained) + (1 + sqrt(gp.outside)) * given.norm_bound
+
+    @contextmanager
+    def pending(self, X: ArrayLike) -> Iterator[None]:
+        """Within the block deviations count these points as observed: good for choosing, not a bound on anything."""
+        with self._gp.pending(X):
+            yield
+
+    def prefer(self, X: ArrayLike) -> None:
+        """Nothing to choose: this band has one regulariser."""
+
+    def quick_upper(self, X: ArrayLike) -> Array:
+        """Return the upper bound at the rows of X, shape (p,)."""
+        return np.minimum(self.optimism(X), self.assumptions.ceiling)
+
+    def optimism(self, X: ArrayLike) -> Array:
+        """Return the upper bound before it is clipped to B s: it still tells points apart where all bounds are B s."""
+        at = self._gp.predict(X)
+        return at.mean + self.beta * at.deviation
+
+    def mean(self, X: ArrayLike) -> Array:
+        """Return the sketched mean, shape (p,)."""
+        return self._gp.predict_mean(X)
+
+    def interval(self, X: ArrayLike) -> Interval:
+        """Return bounds on f at the rows of X, shape (p, D)."""
+        at, ceiling = self._gp.predict(X), self.assumptions.ceiling
+        reach = self.beta * at.deviation
+        return Interval(np.maximum(at.mean - reach, -ceiling), np.minimum(at.mean + reach, ceiling))
+
+
+def theorem_multiplier(
+    gp: SketchedProcess, *, norm_bound: float, noise: float, delta: float, observations: int
+) -> float:
+    """Return beta~_t/sqrt(lambda) of [C19, theorem 2], for deviations that are not divided by sqrt(lambda).
+
+    Parameters
+    ----------
+    gp
+        The sketched posterior, its noise variance lambda; the sum of its variances stands for the gain.
+    norm_bound, noise, delta
+        F, xi and delta of the theorem.
+    observations
+        t. The logarithm counts as 1 at least: the theorem is about t with kappa^2 t > e.
+    """
+    sketch = gp.sketch
+    gained = sketch.alpha * log(max(gp.kernel.variance * observations, e)) * gp.effective_dimension
+    radius = 2 * noise / sqrt(gp.noise_variance) * sqrt(gained + log(1 / delta))
+    return radius + (1 + 1 / sqrt(1 - sketch.epsilon)) * norm_bound

@@ -1,0 +1,293 @@
+"""LP-GP-UCB in contexts: cells of actions and contexts together; in a context z, those that z passes through compete.
+
+The bounds stored with a cell E hold for all of E, actions and contexts, as without contexts (`methods.lp_cells`). To
+choose in z, the slice of E at z is bounded too: by the band at the centres of the slice's parts plus the variation over
+half a part, along the actions alone. That is sharper, as nothing is added for contexts other than z, and it says
+nothing of the rest of E: it is never stored. The index is the smaller of both. The point evaluated has exactly the
+coordinates of z, so that every observation is one of f itself, also where only a few contexts exist at all, such as
+those of a categorical: f is then any function of the ball that has the right values there.
+
+Why certificates hold in all contexts at once. Everything rests on events over the joint cube: the band
+(`confidence.contextual_band`) holds at all points and all times, and the bounds of averages and polynomials for all
+cells of the fixed family at all times, with probability 1 - delta together. In that event, for every z and every time,
+max_x f(x, z) is at most the largest index of the cells that z passes through, and at most what a branch and bound over
+the slice finds; and f at the point that is recommended in z is at least its lower bound. No further share of delta is
+spent, however many contexts are asked about, and whether they were seen before or not.
+
+The contexts may be chosen by anybody who knows the past, as long as z_t does not depend on the noise to come.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+
+import numpy as np
+
+from quadrat.arrays import Array, Bools, Ints
+from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, certified_maximum, remaining_regret
+from quadrat.confidence.contextual_band import ContextualBand
+from quadrat.confidence.slices import SliceAssumptions, SliceBand
+from quadrat.methods.base import Guess, Proposal
+from quadrat.methods.context_slice import require_free_axis
+from quadrat.methods.domain import Domain
+from quadrat.methods.lp_cells import CellBounds, Condition
+from quadrat.methods.lp_search import CellLoop, CertifiedSearch
+from quadrat.partition.cell import contained
+from quadrat.randomness import generator
+
+__all__ = ["ContextualLPSearch"]
+
+_BATCH = 8  # cells whose slices are bounded at a time
+_PARTS = (4, 4, 4)  # halvings that divide the slice of a cell, for 1, 2, 3 free axes; none above
+_DRAWS = 7  # uniform points of the chosen slice that compete with its centre in many dimensions
+_CERTIFY_CELLS = 512  # cells of the branch and bound that sharpens a certificate
+
+
+class Slices:
+    """The slices of cells at contexts: which cells a context passes through, and bounds of f over their slices.
+
+    Parameters
+    ----------
+    cells
+        The partition with its bounds.
+    free
+        Which axes are chosen, shape (D,).
+    """
+
+    def __init__(self, cells: CellBounds, free: Bools) -> None:
+        self.cells = cells
+        self.free = free
+        self._given = SliceAssumptions.of(cells.assumptions, free)
+        self._divided: dict[int, tuple[Array, float]] = {}
+
+    def leaves(self, context: Array) -> Ints:
+        """Return the leaves that a context passes through, in order of birth."""
+        tree, leaves = self.cells.tree, self.cells.tree.leaves()
+        fixed = ~self.free
+        lower, upper = tree.lower[leaves][:, fixed], tree.upper[leaves][:, fixed]
+        return np.asarray(leaves[contained(context[fixed], lower, upper)])
+
+    def at(self, points: Array, context: Array) -> Array:
+        """Return points (m, D) moved into a context."""
+        return np.where(self.free, points, context)
+
+    def parts(self, node: int, context: Array) -> Array:
+        """Return the centres of the parts of a cell's slice, shape (S, D): where it is bounded and evaluated."""
+        tree = self.cells.tree
+        lower, upper = tree.lower[node], tree.upper[node]
+        points = np.repeat(context[None, :], len(self._parts(node)[0]), axis=0)
+        points[:, self.free] = lower[self.free] + self._parts(node)[0] * (upper - lower)[self.free]
+        return points
+
+    def bounds(self, nodes: Ints, context: Array) -> Array:
+        """Bound f over the slices of cells (m,): the band at the centres of their parts plus omega of half a part."""
+        cells = self.cells
+        points = np.concatenate([self.parts(node, context) for node in nodes.tolist()])
+        upper = cells.band.quick_upper(points).reshape(len(nodes), -1)
+        cells.posteriors += upper.size
+        return np.asarray(upper.max(1) + [self._parts(node)[1] for node in nodes.tolist()])
+
+    def highest(self, context: Array, pending: Array) -> tuple[int, float]:
+        """Return the leaf with the largest index in a context, of several the oldest, and its index.
+
+        The index is min(U_E, bound over the slice); where points are pending, the latter counts them as observed. U_E
+        never does. Both are found only for leaves that could still win; U_E is brought up to the data first, and
+        stored.
+        """
+        cells, leaves = self.cells, self.leaves(context)
+        index = cells.upper[leaves].copy()
+        known = np.zeros(len(leaves), dtype=np.bool_)
+        fresh = np.zeros(len(leaves), dtype=np.bool_)
+        while True:
+            top = int(np.argmax(index))
+            if known[top]:
+                return int(leaves[top]), float(index[top])
+            best = float(index[known].max()) if known.any() else -np.inf
+            order = np.argsort(-np.where(known, -np.inf, index), kind="stable")[:_BATCH]
+            order = order[~known[order] & (index[order] >= best)]
+            stale = order[~fresh[order]]
+            if len(stale):
+                cells.refresh(leaves[stale])
+                index[stale], fresh[stale] = cells.upper[leaves[stale]], True
+                continue
+            with self.counting(pending):
+                index[order] = np.minimum(index[order], self.bounds(leaves[order], context))
+            known[order] = True
+
+    def counting(self, pending: Array) -> AbstractContextManager[None]:
+        """Within the block the band counts pending points (p, D) as observed."""
+        return self.cells.band.pending(pending) if len(pending) else nullcontext()
+
+    def _parts(self, node: int) -> tuple[Array, float]:
+        """Centres of the parts of a slice, in its own coordinates (S, d), and omega of half a part; by depth."""
+        depth = self.cells.tree.depth(node)
+        if depth not in self._divided:
+            sides = self.cells.tree.cell(node).sides[self.free]
+            places, width = np.full((1, len(sides)), 0.5), np.ones(len(sides))
+            rule = self._given.axis_rule()
+            for _ in range(_PARTS[len(sides) - 1] if len(sides) <= len(_PARTS) else 0):
+                axis = rule(sides)
+                sides[axis] /= 2
+                width[axis] /= 2
+                shift = np.zeros(len(sides))
+                shift[axis] = width[axis] / 2
+                places = np.concatenate([places - shift, places + shift])
+            self._divided[depth] = places, float(self._given.variation(sides / 2))
+        return self._divided[depth]
+
+
+class ContextLoop(CellLoop):
+    """The loop of Algorithm 1 in a context."""
+
+    def __init__(self, cells: CellBounds, seed: int, *, free: Bools, budget: int, threshold: float) -> None:
+        super().__init__(cells, seed, budget=budget, threshold=threshold)
+        self.slices = Slices(cells, free)
+
+    def ask_in(self, number: int, pending: Array, context: Array) -> Proposal:
+        """Split until the chosen cell is worth an evaluation in this context (lines 2 to 21)."""
+        cells = self.cells
+        while True:
+            before = cells.posteriors
+            chosen, _ = self.slices.highest(context, pending)
+            condition = self._split_condition_in(chosen, context)
+            if condition is None or cells.is_full:
+                why = "the cap on cells is reached" if condition is not None else "no condition to split holds"
+                self._record(number, "evaluate", why, chosen, before)
+                depth = cells.tree.depth(chosen)
+                return Proposal(
+                    self._point_in_slice(chosen, number, pending, context),
+                    f"highest upper bound in this context, cell of depth {depth}",
+                )
+            self._record(number, "split", condition.line, chosen, before)
+            cells.expand(chosen, condition)
+
+    def _split_condition_in(self, node: int, context: Array) -> Condition | None:
+        """The conditions of lines 9, 12 and 15, with the posterior's width in the middle of the slice."""
+        cells = self.cells
+        cell = cells.tree.cell(node)
+        if cell.longest_side < 1 / self.evaluations_planned:
+            return None
+        if cells.tree.depth(node) < cells.target[node]:
+            return Condition("refinement of an earlier polynomial split")
+        half = cells.half_variation(node)
+        if cells.variation(node) >= self.threshold:
+            middle = self.slices.at(cell.centre[None, :], context)
+            cells.posteriors += 1
+            if float(cells.band.interval(middle).half_width[0]) <= half:
+                return Condition("line 9: the posterior is narrower than the variation")
+            if cells.average_width(node) <= half:
+                return Condition("line 12: the average is narrower than the variation")
+        elif cells.average_width(node) <= cells.approximation(node):
+            if cells.degree:
+                return Condition("line 15: the average is narrower than the approximation", polynomial=True)
+            return Condition("line 15: the average is narrower than the variation")
+        return None
+
+    def _point_in_slice(self, node: int, number: int, pending: Array, context: Array) -> Array:
+        """The point of the slice with the highest upper bound among the centres of its parts, as of `CellLoop`."""
+        cells, slices = self.cells, self.slices
+        points = slices.parts(node, context)
+        free = ~(points[:, None] == pending[None]).all(-1).any(1)
+        if len(points) == 1 or not free.any():
+            draws = slices.at(cells.tree.cell(node).sample(generator(self.seed, number), _DRAWS), context)
+            points, free = np.vstack([points, draws]), np.append(free, np.ones(_DRAWS, dtype=np.bool_))
+        with slices.counting(pending):
+            promise = np.where(free, cells.band.optimism(points), -np.inf)
+        cells.posteriors += len(points)
+        best = np.flatnonzero(promise >= promise.max() - 1e-12 * (1 + abs(promise.max())))
+        centre = slices.at(cells.tree.cell(node).centre, context)
+        return np.asarray(points[best[np.argmin(((points[best] - centre) ** 2).sum(1))]])
+
+
+class ContextualLPSearch(CertifiedSearch):
+    """LP-GP-UCB under stated assumptions, on actions and contexts.
+
+    Parameters
+    ----------
+    assumptions, domain, seed
+        What is assumed of f on the joint cube; the domain with its contexts; the seed of the random draws.
+    budget, degree, delta, threshold, max_cells
+        As of `CertifiedSearch`; n counts evaluations in all contexts.
+    """
+
+    loop: ContextLoop
+
+    def __init__(
+        self,
+        assumptions: Assumptions,
+        domain: Domain,
+        seed: int,
+        *,
+        budget: int,
+        degree: int,
+        delta: float,
+        threshold: float,
+        max_cells: int,
+    ) -> None:
+        require_free_axis(domain)
+        super().__init__(
+            assumptions,
+            domain.dimension,
+            seed,
+            budget=budget,
+            degree=degree,
+            delta=delta,
+            threshold=threshold,
+            max_cells=max_cells,
+        )
+        free = ~np.isin(np.arange(domain.dimension), domain.context)
+        if isinstance(self.cells.band, AdaptiveBand):  # with many trials planned it is made of local ones, and stays
+            self.cells.band = ContextualBand(assumptions, self.cells.budget.band, ~free)
+        self.loop = ContextLoop(self.cells, seed, free=free, budget=budget, threshold=threshold)
+
+    def ask_in(self, number: int, pending: Array, context: Array) -> Proposal:
+        return self.loop.ask_in(number, pending, context)
+
+    def recommend_in(self, context: Array) -> Guess:
+        """z -> argmax of the lower bound over actions tried in any context, moved to this one, and centres of slices.
+
+        Once the data have rejected the assumptions, the action tried with the highest posterior mean in this context.
+        """
+        if self.band.rejection is not None:
+            moved = self.loop.slices.at(self.band.x, context)
+            means = self.band.mean(moved)
+            best = int(np.argmax(means))
+            return Guess(moved[best], float(means[best]))
+        point, low, high = self._best_lower_in(context)
+        value = float(np.clip(self.band.mean(point[None])[0], low, high))
+        return Guess(point, value, (low, high), certified=self._certifiable() is None)
+
+    def _best_lower_in(self, context: Array) -> tuple[Array, float, float]:
+        slices = self.loop.slices
+        centres = self.cells.centres(slices.leaves(context))
+        candidates = np.unique(slices.at(np.vstack([self.band.x, centres]), context), axis=0)
+        interval = self.band.interval(candidates)
+        best = int(np.argmax(interval.lower))
+        return candidates[best], float(interval.lower[best]), float(interval.upper[best])
+
+    def certificate_in(self, context: Array) -> Certificate | str:
+        """max_x f(x, z) - f(point, z) is at most this, for all contexts z and all times at once (see the module).
+
+        The maximum is the smaller of the largest index min(U_E, bound over the slice) of the cells that z passes
+        through and of a branch and bound over the slice.
+        """
+        reason = self._certifiable()
+        if reason is not None:
+            return reason
+        cells = self.cells
+        with cells.untouched():  # asking for a certificate must not change what is suggested next
+            highest = self.loop.slices.highest(context, np.empty((0, self.dimension)))[1]
+        view = SliceBand(self.band, context)
+        sharper = certified_maximum(view, dimension=int(view.free.sum()), max_cells=_CERTIFY_CELLS, tolerance=0.005)
+        maximum = min(highest, sharper.value)
+        point, low, high = self._best_lower_in(context)
+        best = int(np.argmax(sharper.lowers))
+        if sharper.lowers[best] > low:
+            point = view.joint(sharper.centres[best : best + 1])[0]
+            at = self.band.interval(point[None])
+            low, high = float(at.lower[0]), float(at.upper[0])
+        value = remaining_regret(maximum, low, self.assumptions.ceiling)
+        if value < 0:
+            self.band.reject(f"the best value still possible lies {-value:.3g} below one that is reached")
+        rejection = self.band.rejection
+        return Certificate(value if rejection is None else float("nan"), point, (low, high), maximum, rejection)
