@@ -47,7 +47,7 @@ def test_methods_lists_every_method_within_80_columns(capsys: Capture, monkeypat
 def test_methods_as_json(capsys: Capture) -> None:
     rows = json.loads(out_of(capsys, "methods", "--json"))
     assert [row["name"] for row in rows] == list(registry.names())
-    assert set(rows[0]) == {"name", "title", "paper", "assumes", "certifies", "handles", "default"}
+    assert set(rows[0]) == {"name", "title", "paper", "best_for", "assumes", "certifies", "handles", "default"}
     assert [row["name"] for row in rows if row["default"]] == ["Auto"]
 
 

@@ -8,7 +8,7 @@ pytest.importorskip("sketching", reason="experiments/ is not part of an installe
 
 import sketching
 
-PLANE, CUBE = sketching.PROBLEMS
+PLANE, CUBE, _ = sketching.PROBLEMS
 
 
 @pytest.mark.parametrize("method", [*sketching.UCB, *sketching.LP, *sketching.PUBLIC])
@@ -45,5 +45,5 @@ def test_the_report() -> None:
 
 def test_the_grid() -> None:
     grid = sketching.cells(20)
-    assert len(grid) == 20 * 7 + 2
+    assert len(grid) == 20 * 9 + 2
     assert len({tuple(cell.values()) for cell in grid}) == len(grid)

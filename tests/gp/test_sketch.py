@@ -230,3 +230,14 @@ def test_what_cannot_be() -> None:
     for options, words in (({"epsilon": 1.0}, "epsilon"), ({"q": 0.0}, "q:"), ({"ratio": 0.5}, "ratio")):
         with pytest.raises(InvalidInput, match=words):
             Sketch(**options)
+
+
+def test_a_dictionary_without_points_knows_the_prior_alone() -> None:
+    """What is seen through noise a billion times the prior's variance is worth no place in the dictionary."""
+    X, y = data(12)
+    gp = SketchedProcess(KERNEL, noise_variance=1e9, sketch=Sketch(), seed=0)
+    for point, value in zip(X, y, strict=True):
+        gp.add(point[None], [value])
+    at = gp.predict(X)
+    assert at.mean == pytest.approx(np.zeros(12), abs=1e-6)
+    assert at.deviation == pytest.approx(np.full(12, 1.3), rel=1e-6)

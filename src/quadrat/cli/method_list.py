@@ -18,15 +18,17 @@ def methods_table() -> Table:
     """Return the table of methods, one row each."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0), leading=1)
     table.add_column("method", width=max(len(name) for name in registry.names()) + 2)
-    table.add_column("paper", ratio=1, overflow="fold")
+    table.add_column("best for", ratio=1, overflow="fold")
     table.add_column("assumes", ratio=1, overflow="fold")
+    table.add_column("handles", ratio=1, overflow="fold")
     table.add_column("certifies", min_width=len("certifies"))
     for name, method in registry.all_methods().items():
         facts = method.facts
         shown = Text(f"{name} *" if name == DEFAULT_METHOD else name, style="bold").append(
             f"\n{facts.title}", "not bold"
         )
-        table.add_row(shown, facts.paper, facts.assumes, "yes" if facts.certifies else "no")
+        best_for = Text(facts.best_for).append(f"\n{facts.paper}", "dim")
+        table.add_row(shown, best_for, facts.assumes, ", ".join(facts.handles), "yes" if facts.certifies else "no")
     table.caption = "\n* used when no method is named"
     table.caption_justify = "left"
     return table
@@ -39,6 +41,7 @@ def methods_json() -> str:
             "name": name,
             "title": method.facts.title,
             "paper": method.facts.paper,
+            "best_for": method.facts.best_for,
             "assumes": method.facts.assumes,
             "certifies": method.facts.certifies,
             "handles": list(method.facts.handles),

@@ -81,6 +81,8 @@ class NystromPosterior:
         """Return what is known after nothing but these observations, (n, D), (n,) and (n,): O(n m^2)."""
         z = self.features(X)
         weighted = z / variances[:, None]
+        if not z.shape[1]:  # LAPACK takes no empty matrices
+            return replace(self, outside=float((self.kernel.variance / variances).sum()))
         factor, info = lapack.dpotrf(np.eye(z.shape[1]) + weighted.T @ z, lower=0)
         if info != 0:  # I plus a Gram matrix: only numbers that are not finite come here
             raise NumericalFailure("the sketched precision matrix has no factor: expected finite kernel values")

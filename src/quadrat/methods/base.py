@@ -217,11 +217,12 @@ methods that handle them, where the method at hand does not say so in its facts;
 
 @dataclass(frozen=True)
 class MethodFacts:
-    """What `quadrat methods` says of a method."""
+    """What `quadrat methods` and docs/methods.md say of a method; `best_for` says when to choose it."""
 
     title: str
     paper: str
     assumes: str
+    best_for: str = ""
     certifies: bool = False
     handles: tuple[Ability, ...] = field(default=("pending points", "replicates"))
 

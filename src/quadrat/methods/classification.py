@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat.arrays import Array, Ints
+from quadrat.arrays import Array, ArrayLike, Ints
+from quadrat.partition import Cell, Partition
 
 __all__ = ["ABOVE", "BELOW", "UNDECIDED", "Classification"]
 
@@ -34,7 +35,17 @@ class Classification:
     reason
         Why nothing is guaranteed; None where the labels are certified.
     rejection
-        How the data contradict the assumptions; None where they do not.
+        How the data contradict the assumptions; None where they do not. Otherwise no bound means anything: every label
+        is `UNDECIDED`, and `reason` says so too.
+
+    Examples
+    --------
+    >>> halves = np.array([[0.0], [0.5]])
+    >>> found = Classification(
+    ...     halves, halves + 0.5, np.array([BELOW, ABOVE]), np.zeros(2), np.ones(2), 0.5, accuracy=0.5, delta=0.05
+    ... )
+    >>> found.volume(ABOVE), found.labels_at([[0.2], [0.5]]).tolist()
+    (0.5, [-1, 1])
     """
 
     lower: Array
@@ -56,3 +67,8 @@ class Classification:
     def volume(self, label: int) -> float:
         """Return how much of the cube has this label."""
         return float(self.volumes[self.label == label].sum())
+
+    def labels_at(self, points: ArrayLike) -> Ints:
+        """Return the labels of the cells that hold points (n, D) of the cube, shape (n,)."""
+        cells = Partition(self.lower, self.upper, Cell.unit(self.lower.shape[1]), np.arange(len(self.label)))
+        return np.asarray(self.label[cells.locate_many(points)])

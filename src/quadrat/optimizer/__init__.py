@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from quadrat.optimizer.level_sets import CellReport, LevelSetReport
 from quadrat.optimizer.measured import Measured
 from quadrat.optimizer.method_choice import DEFAULT_METHOD
 from quadrat.optimizer.optimizer import Optimizer
 from quadrat.optimizer.outcome import FAILED, Outcome
-from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recommendation
+from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recommendation, WorstCase
 from quadrat.optimizer.trial import Trial, TrialRecord
 
 __all__ = [
     "DEFAULT_METHOD",
     "FAILED",
     "BestSeen",
+    "CellReport",
     "CertificateReport",
+    "LevelSetReport",
     "Measured",
     "Optimizer",
     "Outcome",
     "Recommendation",
     "Trial",
     "TrialRecord",
+    "WorstCase",
 ]

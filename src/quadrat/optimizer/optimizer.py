@@ -28,6 +28,7 @@ from quadrat.optimizer.past_table import Table
 from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recommendation
 from quadrat.optimizer.recommending import recommendation_of
 from quadrat.optimizer.replay import replay
+from quadrat.optimizer.robust import robust_recommendation
 from quadrat.optimizer.run import Run
 from quadrat.optimizer.trial import Trial, TrialRecord
 from quadrat.randomness import generator
@@ -271,7 +272,12 @@ class Optimizer:
     # --- answers
 
     @on_one_blas_thread
-    def recommend(self, context: Mapping[str, Any] | None = None) -> Recommendation:
+    def recommend(
+        self,
+        context: Mapping[str, Any] | None = None,
+        *,
+        robust_to: float | Mapping[str, float] | None = None,
+    ) -> Recommendation:
         """Return the point to use according to everything told, with the best seen beside it.
 
         Where there are constraints, a point that is believed to meet them; where there is none, the likeliest one.
@@ -281,6 +287,10 @@ class Optimizer:
         context
             Where the space has contexts, the one to recommend for, seen before or not: values by name. The best seen
             is then the best in that context; in a context without complete trials, the best of all.
+        robust_to
+            How far whoever uses the point may miss it, to each side, as a share of each Float's range on its scale: a
+            number, or numbers by name. Then the point whose worst case within reach is believed to be best, whatever
+            the method; a model is fitted for it, so that nothing is certified. `StableOpt` also searches for it.
 
         Raises
         ------
@@ -295,6 +305,8 @@ class Optimizer:
             raise NotAvailable(
                 f"recommend: expected at least one complete trial, got {self._history.summary()}; tell a value first"
             )
+        if robust_to is not None:
+            return robust_recommendation(self._space, self._history, self._direction, robust_to, best, self._seed)
         guess = self._search.recommend() if point is None else self._search.recommend_in(point)
         params, evaluated = self._params_at(guess.x)
         return recommendation_of(

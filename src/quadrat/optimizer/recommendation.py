@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["BestSeen", "CertificateReport", "Recommendation", "why_recommended"]
+__all__ = ["BestSeen", "CertificateReport", "Recommendation", "WorstCase", "why_recommended"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,25 @@ class BestSeen:
 
 
 @dataclass(frozen=True)
+class WorstCase:
+    """What is believed of the worst that can happen where the recommended point is missed; estimates.
+
+    Attributes
+    ----------
+    value
+        The median belief of the worst value within reach, in the user's units.
+    credible_interval
+        90 % of that belief.
+    params
+        Where within reach the estimate is worst.
+    """
+
+    value: float
+    credible_interval: tuple[float, float]
+    params: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class Recommendation:
     """The point to use, and what is believed of f there, in the user's direction and units.
 
@@ -55,6 +74,8 @@ class Recommendation:
         One sentence: why the two differ, or that they are the same; and where constraints held in no trial, that.
     estimated_feasibility
         An estimate of the chance, in [0, 1], that all constraints hold at `params`; None in a run without constraints.
+    worst_case
+        Where a point was asked for that is robust to being missed, the worst within reach of it; None otherwise.
     """
 
     params: dict[str, Any]
@@ -66,6 +87,7 @@ class Recommendation:
     why: str
     estimated_feasibility: float | None = None
     estimated_gain_upper: float | None = None
+    worst_case: WorstCase | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,60 @@
+"""A level set on cells that divide where it pays.
+
+[SJ19]: Shekhar and Javidi (2019). Multiscale Gaussian process level set estimation. AISTATS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from quadrat.methods.base import MethodFacts
+from quadrat.methods.level_cells import LevelCells
+from quadrat.methods.level_search import LevelSearch
+from quadrat.methods.level_set import LevelSetMethod
+from quadrat.partition.unit_cube import as_count
+
+__all__ = ["MultiScaleLevelSet"]
+
+_AVERAGES = 0.25  # of delta, for the averages of all cells; the band has the rest
+_SHARE = 0.1  # of the width, above which what is lost in a cell makes it be halved
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiScaleLevelSet(LevelSetMethod):
+    """Level-set estimation on an adaptive tree of cells, after [SJ19, algorithm 1].
+
+    A cell has bounds from the posterior band and what f can vary by within it, and from the average of what was
+    observed in it; its children begin with them. Decided cells are dropped. An undecided one is halved when the
+    interval at its points is so narrow that what is lost within the cell matters. Changed: bounds hold for every f of
+    the ball and all times; halving costs nothing, so that it is done at once in all undecided cells and not only in
+    the most ambiguous one; and the point evaluated is the one that sharpens most what can be decided
+    (`quadrat.methods.level_search`), since the most ambiguous cells are those that will never be.
+
+    Parameters
+    ----------
+    max_cells
+        When this many cells exist, none is halved any more.
+    """
+
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        title="Multi-scale level set: cells divide near the threshold",
+        paper="Shekhar and Javidi 2019, AISTATS, algorithm 1",
+        assumes="kernel, norm bound B and noise sigma, stated before the data",
+        certifies=True,
+        handles=("pending points", "replicates", "level sets"),
+    )
+
+    max_cells: int = 4096
+
+    def check(self) -> None:
+        object.__setattr__(self, "max_cells", as_count(self.max_cells, name="max_cells", at_least=1))
+
+    def start(self, dimension: int, seed: int) -> LevelSearch:
+        self.kernel.check_dimension(dimension)
+        cells = LevelCells(
+            self.assumptions(), dimension,
+            threshold=self.threshold, accuracy=self.accuracy,
+            band_delta=(1 - _AVERAGES) * self.delta, average_delta=_AVERAGES * self.delta, max_cells=self.max_cells,
+        )  # fmt: skip
+        return LevelSearch(cells, seed, delta=self.delta, rule="reduction", share=_SHARE)

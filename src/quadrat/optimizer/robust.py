@@ -1,0 +1,85 @@
+"""A recommendation that is good also where it is missed, from the results of any run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from quadrat.arrays import Array, as_number
+from quadrat.errors import InvalidInput
+from quadrat.methods.robust_choice import robust_choice
+from quadrat.optimizer.direction import Direction
+from quadrat.optimizer.domain_of import domain_of
+from quadrat.optimizer.history import History
+from quadrat.optimizer.recommendation import BestSeen, Recommendation, WorstCase
+from quadrat.space import Space
+
+__all__ = ["robust_recommendation"]
+
+_LARGEST = 0.5  # of a parameter's range, to each side
+
+
+def robust_recommendation(
+    space: Space, history: History, direction: Direction, robust_to: object, best: BestSeen, seed: int
+) -> Recommendation:
+    """Return the point whose worst case within reach is believed to be best.
+
+    Parameters
+    ----------
+    space, history, direction, seed
+        Of the run.
+    robust_to
+        How far a setting may be missed, to each side, as a share of the parameter's range on its scale: a number for
+        all Floats, or numbers by name.
+    best
+        The best seen.
+    """
+    if space.contexts or space.fidelity is not None:
+        raise InvalidInput("robust_to: expected a space without contexts and fidelities, got one with them")
+    if history.constraint_names:
+        raise InvalidInput(
+            f"robust_to: expected a run without constraints, got {', '.join(history.constraint_names)}: what is robust"
+            " may violate them"
+        )
+    complete = history.numbers("complete")
+    readings = [(number, history.record(number)) for number in complete]
+    x = np.array([history.point(number) for number, record in readings for _ in record.values])
+    y = np.array([direction.turn(value) for _, record in readings for value in record.values])
+    variances = np.array(
+        [np.nan if record.sem is None else record.sem**2 for _, record in readings for _ in record.values]
+    )
+    chosen = robust_choice(domain_of(space), x, y, variances, _radius(space, robust_to), seed)
+    params = space.from_unit(chosen.point)
+    worst = WorstCase(
+        direction.turn(chosen.worst), direction.turn_interval(chosen.worst_interval), space.from_unit(chosen.worst_at)
+    )
+    return Recommendation(
+        params=params,
+        value=direction.turn(chosen.value),
+        certified_interval=None,
+        credible_interval=direction.turn_interval(chosen.interval),
+        estimated_gain=None,
+        best_seen=best,
+        why=f"Chosen for its worst case within reach, {worst.value:.6g}, by a model fitted to all results.",
+        worst_case=worst,
+    )
+
+
+def _radius(space: Space, robust_to: object) -> Array:
+    """Return half-sides of the box, shape (D,)."""
+    floats = [name for name in space.axes if name not in space.discontinuous]
+    if not isinstance(robust_to, Mapping):
+        size = as_number(robust_to, name="robust_to", above=0.0, at_most=_LARGEST)
+        return np.array([size if name in floats else 0.0 for name in space.axes])
+    sizes: Mapping[str, Any] = robust_to
+    for name in sizes:
+        if name not in floats:
+            raise InvalidInput(f"robust_to: expected names of {', '.join(floats)}, which vary freely, got {name!r}")
+    return np.array(
+        [
+            as_number(sizes.get(name, 0.0), name=f"robust_to: {name}", at_least=0.0, at_most=_LARGEST)
+            for name in space.axes
+        ]
+    )
