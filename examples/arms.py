@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+import quadrat as qd
 from quadrat.methods.base import Method
-from quadrat.methods.gp_ucb import GPUCB
-from quadrat.methods.ucb1 import UCB1
-from quadrat.optimizer import Optimizer
 from quadrat.randomness import generator
-from quadrat.space import Categorical, Int, Space
 
-SPACE = Space(size=Int(9, 16), colour=Categorical(["red", "green", "blue"]))
+SPACE = qd.Space(size=qd.Int(9, 16), colour=qd.Categorical(["red", "green", "blue"]))
 
 
 def chance(size: int, colour: str) -> float:
@@ -24,10 +21,10 @@ def chance(size: int, colour: str) -> float:
 
 def show(visitors: int = 300, seed: int = 0) -> None:
     """Serve so many visitors with either method, and print how many clicks were lost."""
-    methods: dict[str, Method] = {"UCB1": UCB1(), "GPUCB": GPUCB(noise=0.5, scale=0.2)}
+    methods: dict[str, Method] = {"UCB1": qd.UCB1(), "GPUCB": qd.GPUCB(noise=0.5, scale=0.2)}
     print("method   clicks lost   recommended          chance of a click there (the best has 0.80)")
     for name, method in methods.items():
-        optimizer = Optimizer(SPACE, direction="maximize", method=method, seed=seed)
+        optimizer = qd.Optimizer(SPACE, direction="maximize", method=method, seed=seed)
         lost = 0.0
         for visitor in range(visitors):
             trial = optimizer.ask()

@@ -8,8 +8,6 @@ pick in batches too, from a model that learns its kernel, and certify nothing.
 from __future__ import annotations
 
 import quadrat as qd
-from quadrat.methods.gp_bucb import GPBUCB
-from quadrat.methods.gp_ucb_pe import GPUCBPE
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 
@@ -24,8 +22,8 @@ def bake(batches: int = 5) -> None:
     truth = f.maximum()[1]
     methods = {
         "LP-GP-UCB": qd.LPGPUCB(kernel=KERNEL, norm_bound=1.0, noise=NOISE, budget=batches * OVENS, degree=0),
-        "GP-BUCB": GPBUCB(noise=NOISE, scale=0.2),
-        "GP-UCB-PE": GPUCBPE(noise=NOISE, scale=0.2, region_scale=0.05, batch_size=OVENS),
+        "GP-BUCB": qd.GPBUCB(noise=NOISE, scale=0.2),
+        "GP-UCB-PE": qd.GPUCBPE(noise=NOISE, scale=0.2, region_scale=0.05, batch_size=OVENS),
     }
     for name, method in methods.items():
         optimizer = qd.Optimizer(SPACE, direction="maximize", method=method, seed=SEED)

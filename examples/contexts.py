@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from quadrat.kernels import Matern
+import quadrat as qd
 from quadrat.methods.base import Method
-from quadrat.methods.cgp_ucb import CGPUCB
-from quadrat.methods.lp_gp_ucb import LP0
-from quadrat.optimizer import Optimizer
 from quadrat.randomness import generator
-from quadrat.space import Categorical, Context, Float, Space
 
 BEST = {"north": 42.0, "middle": 50.0, "south": 64.0}  # what nobody knows: the best temperature of each site
-SPACE = Space(temperature=Float(20.0, 80.0), site=Context(Categorical(list(BEST))))
+SPACE = qd.Space(temperature=qd.Float(20.0, 80.0), site=qd.Context(qd.Categorical(list(BEST))))
 NOISE = 0.03
 
 
@@ -26,9 +22,9 @@ def output(temperature: float, site: str) -> float:
     return float(np.exp(-0.5 * ((temperature - BEST[site]) / 12) ** 2))
 
 
-def run(method: Method, n_trials: int, seed: int = 0) -> Optimizer:
+def run(method: Method, n_trials: int, seed: int = 0) -> qd.Optimizer:
     """Ask in whatever site comes next, and tell what it put out."""
-    optimizer = Optimizer(SPACE, direction="maximize", method=method, seed=seed)
+    optimizer = qd.Optimizer(SPACE, direction="maximize", method=method, seed=seed)
     sites = generator(seed, 1).choice(list(BEST), size=n_trials).tolist()
     for i, site in enumerate(sites):
         trial = optimizer.ask(context={"site": site})
@@ -38,8 +34,8 @@ def run(method: Method, n_trials: int, seed: int = 0) -> Optimizer:
 
 def main(n_trials: int = 45) -> None:
     """Print what is recommended at each site, by a learned model and by one that certifies."""
-    learned = run(CGPUCB(noise=NOISE), n_trials)
-    certified = run(LP0(kernel=Matern(2.5, [0.3, 0.5]), norm_bound=2.0, noise=NOISE, budget=n_trials), n_trials)
+    learned = run(qd.CGPUCB(noise=NOISE), n_trials)
+    certified = run(qd.LP0(kernel=qd.Matern(2.5, [0.3, 0.5]), norm_bound=2.0, noise=NOISE, budget=n_trials), n_trials)
     print(
         f"{'site':8} {'best':>7}   {'CGP-UCB':>8} (90 % interval)   {'LP-GP-UCB':>9}   at most this far from the best"
     )

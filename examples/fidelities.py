@@ -11,9 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from quadrat.methods.mf_gp_ucb import MFGPUCB
-from quadrat.space import Fidelity, Float, Space
-from quadrat.tune import maximize
+import quadrat as qd
 
 BUDGET = 1500  # as much as 15 trainings of 100 epochs
 
@@ -27,8 +25,8 @@ def score(params: dict[str, float]) -> float:
 
 def main(budget: float = BUDGET) -> None:
     """Tune and say what was spent on what."""
-    space = Space(x=Float(0, 1), epochs=Fidelity([5, 25, 100], cost=[5, 25, 100]))
-    result = maximize(score, space, n_trials=200, max_cost=budget, method=MFGPUCB(noise=0.01))
+    space = qd.Space(x=qd.Float(0, 1), epochs=qd.Fidelity([5, 25, 100], cost=[5, 25, 100]))
+    result = qd.maximize(score, space, max_cost=budget, method=qd.MFGPUCB(noise=0.01))
     trials = Counter(trial.params["epochs"] for trial in result.trials)
     for epochs in (5, 25, 100):
         print(f"{trials[epochs]:4d} trainings of {epochs:3d} epochs, cost {epochs * trials[epochs]}")

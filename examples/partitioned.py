@@ -10,22 +10,19 @@ import sys
 import time
 from itertools import pairwise
 
-from quadrat.kernels import Matern
-from quadrat.methods.pi_gp_ucb import PiGPUCB
-from quadrat.optimizer import Optimizer
+import quadrat as qd
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
-from quadrat.space import Float, Space
 
 
 def search(budget: int = 600) -> None:
     """Search, and say now and then how many cells there are, what they hold and what a suggestion costs."""
-    kernel, noise, seed = Matern(1.5, 0.3), 0.05, 1
+    kernel, noise, seed = qd.Matern(1.5, 0.3), 0.05, 1
     f = draw_rkhs_function(kernel, dimension=2, norm=1.0, rng=generator(seed), style="rough")
     truth = f.maximum()[1]
-    space = Space(x=Float(0, 1), y=Float(0, 1))
-    method = PiGPUCB(kernel=kernel, norm_bound=1.0, noise=noise, budget=budget, scale=0.5, standardise=False)
-    optimizer = Optimizer(space, direction="maximize", method=method, seed=seed)
+    space = qd.Space(x=qd.Float(0, 1), y=qd.Float(0, 1))
+    method = qd.PiGPUCB(kernel=kernel, norm_bound=1.0, noise=noise, budget=budget, scale=0.5, standardise=False)
+    optimizer = qd.Optimizer(space, direction="maximize", method=method, seed=seed)
     print("readings  cells  largest cell  ms a reading   f recommended  maximum")
     stops = sorted({budget * share // 8 for share in (0, 1, 2, 4, 8)})
     for begin, end in pairwise(stops):

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+import quadrat as qd
 from quadrat.arrays import Array
-from quadrat.methods.gp_ucb import GPUCB
-from quadrat.methods.stable_opt import StableOpt
 from quadrat.methods.surrogate import Learned
-from quadrat.optimizer import Optimizer
 from quadrat.randomness import generator
-from quadrat.space import Float, Space
 
-SPACE = Space(temperature=Float(20.0, 80.0), dose=Float(0.0, 5.0))
+SPACE = qd.Space(temperature=qd.Float(20.0, 80.0), dose=qd.Float(0.0, 5.0))
 MISSED = 0.15  # of the range of either parameter: 9 degrees, .75 units
 NOISE = 0.03
 
@@ -40,12 +37,12 @@ def compare(n_trials: int = 40, seed: int = 3) -> None:
     """Run both searches and print what each recommends."""
     kernel = Learned(refit_every="doubling")
     methods = {
-        "GPUCB": GPUCB(kernel=kernel, noise=NOISE),
-        "StableOpt": StableOpt(perturbation=MISSED, kernel=kernel, noise=NOISE),
+        "GPUCB": qd.GPUCB(kernel=kernel, noise=NOISE),
+        "StableOpt": qd.StableOpt(perturbation=MISSED, kernel=kernel, noise=NOISE),
     }
     print("method      temperature  dose   quality there   if missed (true)   if missed (believed, 90 %)")
     for name, method in methods.items():
-        optimizer = Optimizer(SPACE, direction="maximize", method=method, seed=seed)
+        optimizer = qd.Optimizer(SPACE, direction="maximize", method=method, seed=seed)
         for i in range(n_trials):
             trial = optimizer.ask()
             value = float(quality(np.array(trial.params["temperature"]), np.array(trial.params["dose"])))

@@ -17,7 +17,8 @@ What is compared.
                 D = 2 only.
     IGPUCB public, IGPUCB public sketched
                 the library's own IGPUCB through `quadrat.Optimizer`, with and without a sketch, one seed, D = 2,
-                lambda = 1 + 2/n, n = 500 (an exact run of 2,000 takes the better part of an hour): what the ratio of times is where the index is climbed, as users have it.
+                lambda = 1 + 2/n, n = 500 (an exact run of 2,000 takes the better part of an hour): what the ratio of
+                times is where the index is climbed, as users have it.
 
 exact and BKB maximise their index in the same way, which is cheaper than the library's: over 128 uniform points, fresh
 at each step, then over 32 points around the best at distance .05, and 32 more at .01. Climbing with gradients takes an

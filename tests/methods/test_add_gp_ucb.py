@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from math import log, pi
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.add_gp_ucb import AddGPUCB, AdditiveSearch, Practical, Theorem
 from quadrat.methods.base import Proposal, Told
+from quadrat.optimizer import Optimizer
 from quadrat.randomness import generator
+from quadrat.space import Fixed, Float, Space
 
 NONE = np.empty((0, 3))
 
@@ -161,7 +164,7 @@ def test_a_constant(value: float) -> None:
         ([[0], [], [1, 2]], "none of them empty"),
         ([], "none of them empty"),
         ([0, 1, 2], r"such as \[\[0, 1\], \[2\]\], got \[0, 1, 2\]"),
-        ([["x"], ["y"]], r"axis numbers from 0.* got \[\['x'\], \['y'\]\]"),
+        ([["x"], [1]], r"axis numbers from 0.* got \[\['x'\], \[1\]\]"),
         ([[-1, 0], [1, 2]], "axis numbers from 0"),
         ([[0.5], [1, 2]], "axis numbers from 0"),
         (3, "got 3"),
@@ -198,3 +201,18 @@ def test_bad_options_are_refused(options: dict[str, object], message: str) -> No
         Practical(scale=0.0)
     with pytest.raises(InvalidInput):
         Theorem(delta=1.0)
+
+
+def test_groups_by_name() -> None:
+    """Names are those of the parameters; what is learned is said in them too."""
+    space = Space(heat=Float(0, 1), kind=Fixed("a"), salt=Float(0, 1), time=Float(0, 1))
+    named = Optimizer(space, direction="maximize", method=AddGPUCB(groups=[["time", "heat"], ["salt"]], n_initial=4))
+    numbered = Optimizer(space, direction="maximize", method=AddGPUCB(groups=[[0, 2], [1]], n_initial=4))
+    for optimizer in (named, numbered):
+        for _ in range(6):
+            trial = optimizer.ask()
+            optimizer.tell(trial, trial.params["heat"] * trial.params["time"] - trial.params["salt"])
+        assert cast(Any, optimizer.explain()["search"])["groups"] == [["heat", "time"], ["salt"]]
+    assert [record.params for record in named.trials] == [record.params for record in numbered.trials]
+    with pytest.raises(InvalidInput, match=r"expected names of parameters that vary \(heat, salt, time\), got 'kind'"):
+        Optimizer(space, direction="maximize", method=AddGPUCB(groups=[["kind"], ["heat", "salt", "time"]]))

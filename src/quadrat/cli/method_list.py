@@ -27,8 +27,10 @@ def methods_table() -> Table:
         shown = Text(f"{name} *" if name == DEFAULT_METHOD else name, style="bold").append(
             f"\n{facts.title}", "not bold"
         )
-        best_for = Text(facts.best_for).append(f"\n{facts.paper}", "dim")
-        table.add_row(shown, best_for, facts.assumes, ", ".join(facts.handles), "yes" if facts.certifies else "no")
+        shown.append(f"\n({facts.paper})", "not bold dim")
+        table.add_row(
+            shown, facts.best_for, facts.assumes, ", ".join(facts.handles), "yes" if facts.certifies else "no"
+        )
     table.caption = "\n* used when no method is named"
     table.caption_justify = "left"
     return table

@@ -17,7 +17,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log, pi, sqrt
 from typing import ClassVar, Literal, get_args
 
@@ -31,6 +31,7 @@ from quadrat.methods.additive_fit import AdditiveFit, Groups, fit_additive
 from quadrat.methods.additive_groups import Learning, learn_groups, ordered, singletons
 from quadrat.methods.additive_model import AdditiveModel, GroupPosterior
 from quadrat.methods.base import CREDIBLE, Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.surrogate import as_probability
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
@@ -90,7 +91,8 @@ class AddGPUCB(Method):
     Parameters
     ----------
     groups
-        Disjoint groups of axes, by number from 0, that cover all: [[0, 1], [2]]. None learns them.
+        Disjoint groups of parameters that cover all, by name, [["heat", "time"], ["salt"]], or by the number of their
+        axis from 0, [[0, 1], [2]]. None learns them.
     group_size
         The largest group that is learned; groups that are given may have any size.
     learning
@@ -119,9 +121,10 @@ class AddGPUCB(Method):
         title="Add-GP-UCB",
         paper="Kandasamy, Schneider and Poczos 2015, ICML",
         assumes="f is a sum of draws of Gaussian processes on disjoint groups of axes",
+        best_for="ten or more parameters that act in small groups",
     )
 
-    groups: Sequence[Sequence[int]] | None = None
+    groups: Sequence[Sequence[int]] | Sequence[Sequence[str]] | None = None
     group_size: int = 2
     learning: Learning = "moves"
     form: Practical | Theorem | Literal["practical", "theorem"] = "practical"
@@ -132,7 +135,8 @@ class AddGPUCB(Method):
 
     def __post_init__(self) -> None:
         if self.groups is not None:
-            object.__setattr__(self, "groups", as_groups(self.groups))
+            named = _named(self.groups)
+            object.__setattr__(self, "groups", as_groups(self.groups) if named is None else named)
         object.__setattr__(self, "group_size", as_count(self.group_size, name="group_size", at_least=1))
         if self.learning not in get_args(Learning):
             raise InvalidInput(f'learning: expected "moves" or "random", got {self.learning!r}')
@@ -156,6 +160,27 @@ class AddGPUCB(Method):
     def start(self, dimension: int, seed: int) -> AdditiveSearch:
         return AdditiveSearch(self, dimension, seed)
 
+    def start_in(self, domain: Domain, seed: int) -> AdditiveSearch:
+        """Begin a search in a domain whose names the groups may use."""
+        named = None if self.groups is None else _named(self.groups)
+        if named is None:
+            return AdditiveSearch(self, domain.dimension, seed, domain.names)
+        unknown = [name for group in named for name in group if name not in domain.names]
+        if unknown:
+            known = ", ".join(domain.names) or "none"
+            raise InvalidInput(f"groups: expected names of parameters that vary ({known}), got {unknown[0]!r}")
+        numbers = [[domain.names.index(name) for name in group] for group in named]
+        return AdditiveSearch(replace(self, groups=numbers), domain.dimension, seed, domain.names)
+
+
+def _named(groups: object) -> tuple[tuple[str, ...], ...] | None:
+    """Return groups of names; None where they are something else."""
+    if not isinstance(groups, Sequence) or not all(isinstance(group, Sequence) for group in groups):
+        return None
+    found = tuple(tuple(group) for group in groups)
+    names = all(isinstance(name, str) for group in found for name in group)
+    return found if found and all(found) and names and not any(isinstance(group, str) for group in groups) else None
+
 
 def as_groups(groups: object) -> Groups:
     """Return groups of axis numbers in their usual order; refuse what is none, empty or not disjoint."""
@@ -178,11 +203,11 @@ class AdditiveSearch(Search):
 
     asking_changes_nothing = True
 
-    def __init__(self, method: AddGPUCB, dimension: int, seed: int) -> None:
-        self.method, self.dimension, self.seed = method, dimension, seed
+    def __init__(self, method: AddGPUCB, dimension: int, seed: int, names: tuple[str, ...] = ()) -> None:
+        self.method, self.dimension, self.seed, self.names = method, dimension, seed, names
         self._given: Groups | None = None
         if method.groups is not None:
-            self._given = ordered(method.groups)
+            self._given = as_groups(method.groups)
             axes = {axis for group in self._given for axis in group}
             if axes != set(range(dimension)):
                 missing, strange = sorted(set(range(dimension)) - axes), sorted(axes - set(range(dimension)))
@@ -260,7 +285,7 @@ class AdditiveSearch(Search):
         return {
             "trials": self.model.trials,
             "initial design complete": self.model.settled,
-            "groups": [list(group) for group in fit.groups],
+            "groups": [[self.names[axis] if self.names else axis for axis in group] for group in fit.groups],
             "groups were": "learned" if self._given is None else "given",
             "lengthscales": list(fit.lengthscales),
             "amplitudes": list(fit.amplitudes),

@@ -75,6 +75,7 @@ class Auto(Method):
         title="Auto: expected improvement averaged over learned hyper-parameters",
         paper="Jones et al. 1998; averaged: Snoek et al. 2012; in logarithms: Ament et al. 2023",
         assumes="f is a draw of a Gaussian process whose hyper-parameters are learned",
+        best_for="anything, with nothing to set: the default",
         handles=("pending points", "replicates", "standard errors", "integers and choices", "failures", "constraints"),
     )
 

@@ -71,6 +71,7 @@ class CGPUCB(ModelBased):
         title="CGP-UCB, GP-UCB in contexts",
         paper="Krause and Ong 2011, Contextual Gaussian process bandit optimization, NIPS",
         assumes="f is a draw of the Gaussian process on actions and contexts, or of norm at most B",
+        best_for="a best setting for each context: site, customer, weather",
         handles=("pending points", "replicates", "contexts"),
     )
 

@@ -83,6 +83,8 @@ class Domain:
         Axes that are given from outside, trial by trial: a search chooses the others.
     fidelity
         The axis that says how accurate, and how costly, an evaluation is; None where all are alike.
+    names
+        What users call the axes; empty where they have no names.
 
     Examples
     --------
@@ -97,6 +99,7 @@ class Domain:
     feasible: Callable[[Array], Bools] | None = None
     context: tuple[int, ...] = ()
     fidelity: FidelityAxis | None = None
+    names: tuple[str, ...] = ()
 
     @classmethod
     def cube(cls, dimension: int) -> Domain:

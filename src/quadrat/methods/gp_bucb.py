@@ -87,6 +87,7 @@ class GPBUCB(ModelBased):
         title="GP-BUCB, GP-UCB in batches",
         paper="Desautels, Krause and Burdick 2014, JMLR 15",
         assumes="f is a draw of the Gaussian process (finite, continuous) or of norm at most B (agnostic)",
+        best_for="many evaluations at once, with the theory of GP-UCB",
     )
 
     form: Finite | Continuous | Agnostic | Literal["finite", "continuous", "agnostic"] = "finite"

@@ -124,6 +124,7 @@ class GPUCB(ModelBased):
         title="GP-UCB",
         paper="Srinivas, Krause, Kakade and Seeger 2012, IEEE Trans. Information Theory 58",
         assumes="f is a draw of the Gaussian process (finite, continuous) or of norm at most B (agnostic)",
+        best_for="research, and finite sets of alike arms: regret bounds for draws of a process",
     )
 
     form: Finite | Continuous | Agnostic | Literal["finite", "continuous", "agnostic"] = "finite"

@@ -196,6 +196,7 @@ class GPUCBPE(ModelBased):
         title="GP-UCB-PE, upper bound and pure exploration in batches",
         paper="Contal, Buffoni, Robicquet and Vayatis 2013, ECML PKDD",
         assumes="f is a draw of the Gaussian process",
+        best_for="batches of a fixed size that also explore",
     )
 
     form: Finite | Continuous | Agnostic | Literal["finite", "continuous", "agnostic"] = "finite"

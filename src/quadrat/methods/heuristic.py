@@ -55,6 +55,7 @@ class Heuristic(ModelBased):
         title="Heuristic: LP-GP-UCB on the leaves of a regression tree",
         paper="the LP-GP-UCB paper, Algorithm 3 (appendix)",
         assumes="norm of f at most B and a Hölder bound, in model units; nothing is guaranteed",
+        best_for="the paper's experiments, without guarantees",
     )
 
     norm_bound: float = 1.0

@@ -44,6 +44,7 @@ class IGPUCB(ModelBased):
         title="IGP-UCB, improved GP-UCB",
         paper="Chowdhury and Gopalan 2017, On kernelized multi-armed bandits, ICML",
         assumes="norm of f at most B in the RKHS of a kernel with K(x, x) <= 1; sub-Gaussian noise",
+        best_for="research: regret bounds for functions of bounded norm",
     )
 
     norm_bound: float = 1.0

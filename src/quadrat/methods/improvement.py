@@ -36,6 +36,7 @@ class ExpectedImprovement(ModelBased):
         title="Expected improvement",
         paper="Jones, Schonlau and Welch 1998; in logarithms: Ament et al. 2023",
         assumes="f is a draw of the Gaussian process",
+        best_for="comparison: what most tools do",
     )
 
     def score(self, model: Surrogate) -> tuple[Score, str]:
@@ -56,6 +57,7 @@ class ProbabilityOfImprovement(ModelBased):
         title="Probability of improvement",
         paper="Kushner 1964",
         assumes="f is a draw of the Gaussian process",
+        best_for="comparison: the oldest rule",
     )
 
     xi: float = 0.1

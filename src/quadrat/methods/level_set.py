@@ -114,6 +114,7 @@ class LevelSet(LevelSetMethod):
         title="Level set on a fixed tiling (LSE)",
         paper="Gotovos, Casati, Hitz and Krause 2013, IJCAI, algorithm 1",
         assumes="kernel, norm bound B and noise sigma, stated before the data",
+        best_for="where f is above a limit, on a map of fixed resolution",
         certifies=True,
         handles=("pending points", "replicates", "level sets"),
     )

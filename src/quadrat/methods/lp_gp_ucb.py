@@ -66,6 +66,7 @@ class LPGPUCB(Method):
         title="LP-GP-UCB: posterior, averages and local polynomials on adaptive cells",
         paper="Shekhar and Javidi 2020, Algorithms 1 and 2",
         assumes="kernel, norm bound B and noise sigma, stated before the data",
+        best_for="an answer with a certificate, where you can state your assumptions",
         certifies=True,
         handles=("pending points", "replicates", "contexts"),
     )
@@ -197,6 +198,7 @@ class LP0(LPGPUCB):
         title="LP0: LP-GP-UCB with cell averages (k = 0)",
         paper="Shekhar and Javidi 2020, Algorithms 1 and 2 with k = 0",
         assumes="kernel, norm bound B and noise sigma, stated before the data",
+        best_for="the same with lower cumulative regret: averages instead of polynomials",
         certifies=True,
         handles=("pending points", "replicates", "contexts"),
     )

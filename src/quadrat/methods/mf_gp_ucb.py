@@ -94,6 +94,7 @@ class MFGPUCB(Method):
         title="MF-GP-UCB",
         paper="Kandasamy, Dasarathy, Oliva, Schneider and Poczos 2016, NeurIPS",
         assumes="levels are draws of Gaussian processes, and each is within zeta of the target",
+        best_for="cheap, less accurate evaluations beside costly ones",
         handles=("pending points", "replicates", "fidelities"),
     )
 

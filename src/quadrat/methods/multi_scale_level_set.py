@@ -41,6 +41,7 @@ class MultiScaleLevelSet(LevelSetMethod):
         title="Multi-scale level set: cells divide near the threshold",
         paper="Shekhar and Javidi 2019, AISTATS, algorithm 1",
         assumes="kernel, norm bound B and noise sigma, stated before the data",
+        best_for="where f is above a limit, with fewer evaluations",
         certifies=True,
         handles=("pending points", "replicates", "level sets"),
     )

@@ -73,6 +73,7 @@ class PiGPUCB(ModelBased):
         title="pi-GP-UCB: an independent process in each cell of an adaptive partition",
         paper="Janz, Burt and González 2020, Bandit optimisation of functions in the Matérn kernel RKHS, AISTATS",
         assumes="norm of f at most B in the RKHS of a Matérn kernel with nu > 1, K(x, x) <= 1; sub-Gaussian noise",
+        best_for="thousands of trials on rough functions",
     )
 
     norm_bound: float = 1.0

@@ -75,6 +75,7 @@ class RandomSearch(Method):
         title="Random search",
         paper="Bergstra and Bengio 2012, Random search for hyper-parameter optimization, JMLR",
         assumes="nothing",
+        best_for="a baseline that anything must beat",
     )
 
     def start(self, dimension: int, seed: int) -> DesignSearch:

@@ -32,6 +32,7 @@ class SobolSearch(Method):
         title="Sobol search",
         paper="Sobol 1967; scrambling: Matoušek 1998, On the L2-discrepancy for anchored boxes, J. Complexity",
         assumes="nothing",
+        best_for="covering a space evenly",
     )
 
     def start(self, dimension: int, seed: int) -> DesignSearch:

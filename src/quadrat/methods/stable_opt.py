@@ -69,6 +69,7 @@ class StableOpt(ModelBased):
         paper="Bogunovic, Scarlett, Jegelka and Cevher 2018, Adversarially robust optimization with Gaussian"
         " processes, NeurIPS",
         assumes="norm of f at most B in the RKHS of the kernel; whoever uses the point misses it by at most a box",
+        best_for="a setting that stays good when it is missed a little",
     )
 
     perturbation: float | Sequence[float]

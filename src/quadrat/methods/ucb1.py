@@ -56,6 +56,7 @@ class UCB1(Method):
         paper="Auer, Cesa-Bianchi and Fischer 2002, Finite-time analysis of the multiarmed bandit problem, Machine"
         " Learning 47",
         assumes="finitely many points, each with sub-Gaussian rewards; nothing of how they are related",
+        best_for="few choices that have nothing in common",
     )
 
     noise: float = 0.5

@@ -31,6 +31,7 @@ def domain_of(space: Space) -> Domain:
         space.allowed if space.is_constrained else None,
         tuple(space.axes.index(name) for name in space.contexts),
         _fidelity(space),
+        space.axes,
     )
 
 
