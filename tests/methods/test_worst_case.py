@@ -125,6 +125,9 @@ def test_the_worst_value_is_that_of_joint_draws() -> None:
     spread = float(wanted[2] - wanted[0])
     np.testing.assert_allclose([worst.interval[0], worst.value, worst.interval[1]], wanted, atol=0.12 * spread)
     assert worst.value < gp.predict_mean(grid).min()
+    at = gp.predict(grid)
+    assert worst.interval[0] <= (at.mean - 1.6449 * at.deviation).min() + 0.02 * spread
+    assert worst.interval[1] >= (at.mean + 1.6449 * at.deviation).min() - 0.02 * spread
 
 
 @pytest.mark.parametrize("value", [0.0, -0.1, [0.1, -0.1], [0.0, 0.0], [0.1, 0.1, 0.1], "wide", float("nan")])

@@ -27,6 +27,7 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.methods.acquisition import draws, scattered
 from quadrat.methods.ascent import Slope, ascend
+from quadrat.methods.base import CREDIBLE
 from quadrat.methods.domain import Domain
 from quadrat.randomness import generator
 
@@ -270,10 +271,12 @@ class WorstValue:
 def worst_value(
     gp: GaussianProcess, point: Array, radius: Array, rng: np.random.Generator, *, domain: Domain, also: Sequence[Array]
 ) -> WorstValue:
-    """Return what the posterior believes of min f over the box, from joint draws of f at a dense lattice in it.
+    """Return what the posterior believes of min f over the box, from a dense lattice in it.
 
-    The lowest posterior mean would be too high an estimate: the minimum of what is uncertain is lower than any of its
-    parts. The lattice misses what lies between its points.
+    The value is the median of joint draws: the lowest posterior mean would be too high an estimate, since the minimum
+    of what is uncertain is lower than any of its parts. A function smoother than its model varies less over the box
+    than draws do, so their interval alone would lie too low; it is joined with the one from the lowest of pointwise
+    lower ends to the lowest of upper ends, which holds the minimum wherever they hold f.
 
     Parameters
     ----------
@@ -290,6 +293,8 @@ def worst_value(
     """
     placed = _placed(point[None, :], radius, lattice(len(point), between=_DENSE))[0]
     features = domain.features(np.vstack([placed, *also]))
-    drawn = draws(gp.predict_mean(features), gp.covariance(features), _DRAWS, rng).min(axis=0)
+    at = gp.predict(features)
+    drawn = draws(at.mean, gp.covariance(features), _DRAWS, rng).min(axis=0)
     low, middle, high = (float(quantile) for quantile in np.quantile(drawn, _QUANTILES))
-    return WorstValue(middle, (low, high))
+    least, most = (float((at.mean + side * CREDIBLE * at.deviation).min()) for side in (-1, 1))
+    return WorstValue(middle, (min(low, least), max(high, most)))
