@@ -16,6 +16,7 @@ def test_the_examples_run(capsys: pytest.CaptureFixture[str], tmp_path: Path, mo
     wanted = [
         ["Result of maximize, 20 trials", "temperature"],
         ["Result of maximize, 25 trials", "memory: met"],
+        ["'site': 'north'", "'site': 'south'"],
         ["'layers': 4", "'rate': 0.0"],
     ]
     examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
         certify,
     )
     from quadrat.errors import InvalidInput, NotAvailable, NumericalFailure, QuadratError
-    from quadrat.gp import Fit, GaussianProcess, Observations, Priors, fit_map
+    from quadrat.gp import Fit, GaussianProcess, Observations, Priors, Sketch, fit_map
     from quadrat.integrations import QuadratSampler, journal_storage, recommend, suggest
     from quadrat.kernels import (
         GammaExponential,
@@ -80,7 +80,7 @@ __version__ = "0.1.0"
 _HOME = {
     "confidence": "AdaptiveBand Assumptions Certificate LocalBand SimpleBand UserHolder certificate_curve certify",
     "errors": "InvalidInput NotAvailable NumericalFailure QuadratError",
-    "gp": "Fit GaussianProcess Observations Priors fit_map",
+    "gp": "Fit GaussianProcess Observations Priors Sketch fit_map",
     "integrations": "QuadratSampler journal_storage recommend suggest",
     "kernels": "GammaExponential Kernel Matern OnAxes PiecewisePolynomial RationalQuadratic SquaredExponential",
     "methods": "AddGPUCB Auto BKB CGPUCB ExpectedImprovement GPBUCB GPUCB GPUCBPE Heuristic IGPUCB LP0 LPGPUCB LevelSet"
@@ -145,6 +145,7 @@ __all__ = [
     "Recommendation",
     "Result",
     "SimpleBand",
+    "Sketch",
     "SobolSearch",
     "Space",
     "SquaredExponential",

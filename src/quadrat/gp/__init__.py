@@ -1,4 +1,4 @@
-"""Gaussian processes: the exact posterior that grows, a sketched one, fits of hyper-parameters, information gain."""
+"""Gaussian processes: the exact posterior that grows, sketched and partitioned ones, fits of hyper-parameters, information gain."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from quadrat.gp.cholesky import GrowingCholesky, JitterPolicy
 from quadrat.gp.fit import Fit, LogPosterior, fit_map
 from quadrat.gp.information import InformationGain, greedy_gain, realised_gain, set_gain
 from quadrat.gp.observations import Observations
+from quadrat.gp.partitioned import PartitionedProcess
 from quadrat.gp.posterior import GaussianProcess
 from quadrat.gp.prediction import Prediction
 from quadrat.gp.priors import Bounds, LogNormal, Priors
@@ -21,6 +22,7 @@ __all__ = [
     "LogNormal",
     "LogPosterior",
     "Observations",
+    "PartitionedProcess",
     "Prediction",
     "Priors",
     "Sketch",
