@@ -1,4 +1,4 @@
-"""Gaussian processes: the exact posterior that grows, sketched and partitioned ones, fits of hyper-parameters, information gain."""
+"""Gaussian processes: posteriors (exact and growing, sketched, partitioned), fits, information gain."""
 
 from __future__ import annotations
 
