@@ -173,3 +173,20 @@ def test_wrong_options(options: dict[str, Any], message: str) -> None:
 
 def test_forms_by_name() -> None:
     assert GPBUCB(form="agnostic").form == Agnostic()
+
+
+def test_failed_trials_tell_nothing_and_are_not_waited_for() -> None:
+    """With C the information of pending points: what failed is avoided, but no information of it is pending."""
+
+    def multiplier(why: str) -> str:
+        return why.partition("sqrt(beta) = ")[2].split()[0]
+
+    search = GPBUCB(information=None, n_initial=3, scale=0.2).start(1, 0)
+    for i, x in enumerate((0.1, 0.5, 0.9)):
+        search.tell(Told(i, np.array([x]), np.array([x])))
+    failed = np.array([[0.3], [0.7]])
+    before = search.ask(3, np.empty((0, 1))).why
+    for row in failed:
+        search.fail(3, row)
+    assert multiplier(search.ask(3, failed).why) == multiplier(before)
+    assert multiplier(search.ask(4, np.vstack([failed, [[0.6]]])).why) != multiplier(before)

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from quadrat.confidence import Assumptions, cell_average
+from quadrat.confidence import Assumptions, UserHolder, cell_average
 from quadrat.confidence.budget import cell_share
 from quadrat.kernels import Kernel, Matern, SquaredExponential
 from quadrat.methods.classification import ABOVE, BELOW, UNDECIDED
@@ -157,3 +157,14 @@ def test_refining_halves_where_more_than_the_share_is_lost_and_minds_the_caps() 
     wide = make(8)
     wide.refine(0.1)
     assert wide.tree.n_leaves == 256
+
+
+def test_averages_that_contradict_other_bounds_reject_the_assumptions() -> None:
+    """f varies by at most .01 over the cell, says the user, and is near 0 at one place and near .8 at another."""
+    given = Assumptions(Matern(2.5, 0.3), 2.0, 0.05, UserHolder(0.01))
+    cells = LevelCells(given, 1, threshold=0.0, accuracy=0.0, band_delta=0.0375, average_delta=0.0125, max_cells=64)
+    cells.add(np.array([0.5]), np.zeros(12))
+    cells.refresh()
+    cells.add(np.array([0.9]), np.full(300, 0.8))
+    assert cells.band.rejection is not None
+    assert "at level 0.05: no value of f is left over some cell" in cells.band.rejection

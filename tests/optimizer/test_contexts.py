@@ -11,9 +11,11 @@ import pytest
 
 from quadrat.arrays import Array
 from quadrat.confidence import Certificate
-from quadrat.errors import InvalidInput
+from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.kernels import Matern
 from quadrat.methods.base import Ability, Guess, Method, MethodFacts, Proposal, Search, Told
 from quadrat.methods.domain import Domain
+from quadrat.methods.lp_gp_ucb import LP0
 from quadrat.methods.registry import all_methods
 from quadrat.optimizer import Optimizer
 from quadrat.randomness import generator
@@ -164,3 +166,29 @@ def test_a_sequential_method_takes_one_trial_at_a_time() -> None:
 def test_every_ability_is_one_that_methods_may_name() -> None:
     for method in all_methods().values():
         assert set(method.facts.handles) <= set(get_args(Ability))
+
+
+def test_a_context_has_the_digits_that_the_cube_keeps(caplog: pytest.LogCaptureFixture) -> None:
+    """So a run is replayed in the contexts that it had, and the best seen of a context is found again."""
+    space = Space(x=Float(0, 1), t=Context(Float(0.1, 3, log=True)))
+    optimizer = Optimizer(space, direction="maximize", method="CGPUCB")
+    contexts = [{"t": 0.1 + 2.9 * float(generator(5, i).random())} for i in range(8)]
+    for i, context in enumerate(contexts):
+        trial = optimizer.ask(context=context)
+        optimizer.tell(trial, -abs(trial.params["x"] - 0.3) - 0.1 * i)
+    rebuilt = Optimizer.from_state(space, json.loads(json.dumps(optimizer.state())), method="CGPUCB")
+    assert "suggests" not in caplog.text
+    assert rebuilt.trials == optimizer.trials
+    for i, context in enumerate(contexts):
+        assert optimizer.recommend(context).best_seen.number == i
+    optimizer.add({"x": 0.3, "t": contexts[2]["t"]}, 5.0)  # with all its digits
+    assert optimizer.recommend(contexts[2]).best_seen.value == 5.0
+
+
+def test_no_curve_over_contexts() -> None:
+    space = Space(x=Float(0, 1), t=Context(Float(0, 1)))
+    method = LP0(kernel=Matern(2.5, 0.5), norm_bound=2.0, noise=0.1, budget=10)
+    optimizer = Optimizer(space, direction="maximize", method=method)
+    optimizer.tell(optimizer.ask(context={"t": 0.5}), 0.1)
+    with pytest.raises(NotAvailable, match="expected a space without contexts"):
+        optimizer.certificate_curve([1.0, 2.0])

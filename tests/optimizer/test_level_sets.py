@@ -13,11 +13,14 @@ import pytest
 
 from quadrat.arrays import Array
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.kernels import Matern
 from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
 from quadrat.methods.classification import ABOVE, BELOW, UNDECIDED, Classification
+from quadrat.methods.level_set import LevelSet
 from quadrat.optimizer import Optimizer
 from quadrat.optimizer.level_sets import Label, LevelSetReport
 from quadrat.space import Float, Int, Space
+from quadrat.tune import maximize
 
 SPACE = Space(x=Float(0, 2), y=Float(1, 100, log=True))
 
@@ -122,3 +125,23 @@ def test_what_is_refused() -> None:
     whole = Space(n=Int(1, 3), x=Float(0, 1))
     with pytest.raises(NotAvailable, match="expected a space of Floats without steps or conditions, got n"):
         Optimizer(whole, direction="maximize", method=Halves(threshold=0.5)).level_set()
+
+
+def test_recommendations_of_level_set_methods_are_certified() -> None:
+    """They certify no remaining regret, but the interval of the recommended point."""
+    method = LevelSet(threshold=0.2, kernel=Matern(2.5, 0.5), norm_bound=1.0, noise=0.05)
+    space = Space(x=Float(0, 1))
+    optimizer = Optimizer(space, direction="maximize", method=method)
+    for _ in range(8):
+        trial = optimizer.ask()
+        optimizer.tell(trial, 0.5 * trial.params["x"])
+    advice = optimizer.recommend()
+    assert advice.certified_interval is not None
+    assert optimizer.certificate().value is None
+    assert "level set" in str(optimizer.certificate().reason)
+    optimizer.add({"x": 0.5}, (0.25, 0.1))  # a standard error is an estimate
+    estimated = optimizer.recommend()
+    assert estimated.certified_interval is None
+    assert "guaranteed" not in estimated.why
+    with pytest.raises(InvalidInput, match="stop_at_certificate: expected a method that certifies"):
+        maximize(lambda _: 1.0, space, n_trials=3, method=method, stop_at_certificate=1.0)

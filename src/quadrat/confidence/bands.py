@@ -196,10 +196,14 @@ class AdaptiveBand:
             )
         self._reach = np.sqrt(np.maximum(squares, 0.0))
 
-    def reject(self, why: str) -> None:
-        """Record that the data reject the assumptions; the first reason stays. Pending points reject nothing."""
+    def reject(self, why: str, level: float | None = None) -> None:
+        """Record that the data reject the assumptions; the first reason stays. Pending points reject nothing.
+
+        `level` is the probability of doing so wrongly: the band's own delta, unless other bounds took part.
+        """
         if self._rejection is None and not self.is_hallucinating:
-            self._rejection = f"assumptions rejected by the data at level {self.delta:g}: {why}"
+            at = self.delta if level is None else level
+            self._rejection = f"assumptions rejected by the data at level {at:g}: {why}"
 
     @property
     def x(self) -> Array:

@@ -43,6 +43,7 @@ class ContextualBand(AdaptiveBand):
         super().__init__(assumptions, delta / 2)
         self._fixed = fixed
         self._share = delta / 2 / CONTEXTS
+        self._whole = delta
         self._own: dict[bytes, tuple[Array, AdaptiveBand]] = {}  # by context, in the order of first appearance
 
     def add(self, X: ArrayLike, y: ArrayLike) -> None:
@@ -67,8 +68,11 @@ class ContextualBand(AdaptiveBand):
     @property
     def rejection(self) -> str | None:
         """Why the data reject the assumptions, or None: all bands are asked."""
-        found = (band.rejection for _, band in self._own.values())
-        return super().rejection or next((why for why in found if why is not None), None)
+        if super().rejection is None:
+            found = next((band.rejection for _, band in self._own.values() if band.rejection is not None), None)
+            if found is not None:  # one of all the bands: together they may be wrong with the whole of delta
+                self.reject(found.partition(": ")[2], self._whole)
+        return super().rejection
 
     @contextmanager
     def pending(self, X: ArrayLike) -> Iterator[None]:
@@ -104,5 +108,6 @@ class ContextualBand(AdaptiveBand):
             own = band.interval(points[rows])
             lower[rows], upper[rows] = np.maximum(lower[rows], own.lower), np.minimum(upper[rows], own.upper)
         if (lower > upper + 1e-9 * self.assumptions.ceiling).any():
-            self.reject(f"no value of f is left at some point (norm at most {self.assumptions.norm_bound:g})")
+            why = f"no value of f is left at some point (norm at most {self.assumptions.norm_bound:g})"
+            self.reject(why, self._whole)
         return Interval(lower, upper)

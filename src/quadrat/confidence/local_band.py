@@ -187,10 +187,14 @@ class LocalBand:
         if self._rejection is None:
             self._rejection = band.rejection
 
-    def reject(self, why: str) -> None:
-        """Record that the data reject the assumptions; the first reason stays. Pending points reject nothing."""
+    def reject(self, why: str, level: float | None = None) -> None:
+        """Record that the data reject the assumptions; the first reason stays. Pending points reject nothing.
+
+        `level` is the probability of doing so wrongly: the band's own delta, unless other bounds took part.
+        """
         if self.rejection is None and not self.is_hallucinating:
-            self._rejection = f"assumptions rejected by the data at level {self.delta:g}: {why}"
+            at = self.delta if level is None else level
+            self._rejection = f"assumptions rejected by the data at level {at:g}: {why}"
 
     @property
     def rejection(self) -> str | None:

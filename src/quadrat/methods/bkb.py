@@ -20,7 +20,7 @@ from quadrat.methods.surrogate import ModelBased, Surrogate, as_probability
 
 __all__ = ["BKB"]
 
-_REGULARISER = 16.0  # lambda B^2 / sigma^2: at sigma^2 alone the bonus explores for thousands of trials
+_REGULARISER = 16.0  # lambda B^2 / sigma^2, as of the certified bands (`confidence.bands.default_regulariser`)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class BKB(ModelBased):
         "realised", the default: beta_t = B + (sigma/sqrt(lambda)) sqrt(log det(I + Q/lambda) + 2 log(1/delta)), the
         multiplier of an exact posterior with the sketched gain for the exact one; nothing is proven of it. "theorem":
         beta~_t of [C19, theorem 2], with the sum of sketched variances for the gain; with the theorem's q its regret
-        is bounded, and it explores for thousands of trials.
+        is bounded.
     norm_bound
         B > 0, in model units.
     delta

@@ -122,8 +122,8 @@ class ContextModel(Surrogate):
 
     method: CGPUCB
 
-    def __init__(self, method: CGPUCB, domain: Domain) -> None:
-        super().__init__(method, len(domain.groups))
+    def __init__(self, method: CGPUCB, domain: Domain, seed: int) -> None:
+        super().__init__(method, len(domain.groups), seed)
         self.domain = domain
         self.given: Kernel | None = None  # the composed kernel, where its parts are stated
         if isinstance(method.kernel, Kernel):
@@ -163,7 +163,7 @@ class ContextModelSearch(Search):
         self.method = method
         self.domain = domain
         self.seed = seed
-        self.model = ContextModel(method, domain)
+        self.model = ContextModel(method, domain, seed)
         self._points: list[Array] = []  # as told, one a trial
 
     @property
@@ -221,8 +221,7 @@ class ContextModelSearch(Search):
     def recommend_in(self, context: Array) -> Guess:
         """Return the point of the slice with the highest posterior mean, with a 90 % credible interval.
 
-        It need not have been evaluated. (A lower confidence bound in place of the mean recommended points no better in
-        any of our runs, and worse ones while trials are few.) The gain is that within the slice.
+        It need not have been evaluated. The gain is that within the slice.
         """
         within, gp, frame = ContextSlice(self.domain, context), self.model.belief, self.model.frame
         rng = generator(self.seed, self.model.trials, _ASCENT)

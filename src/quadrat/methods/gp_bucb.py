@@ -132,14 +132,23 @@ class BatchSearch(ModelSearch):
 
     method: GPBUCB
 
+    def __init__(self, method: GPBUCB, dimension: int, seed: int) -> None:
+        super().__init__(method, dimension, seed)
+        self._failed = np.empty((0, dimension))
+
+    def fail(self, number: int, x: Array) -> None:  # noqa: ARG002
+        """Remember a place that is avoided like a pending one, but from which no information will come."""
+        self._failed = np.vstack([self._failed, x])
+
     def decide(self, number: int, pending: Array) -> Proposal:
-        method, begun = self.method, self.model.trials + len(pending)
+        running = pending[~(pending[:, None] == self._failed[None]).all(axis=2).any(axis=1)]
+        method, begun = self.method, self.model.trials + len(running)
         first = method.n_initial + method.n_uncertain
         score: Score
         if begun < first:
             score, why = uncertainty, f"largest deviation: {begun} of {first} first trials begun"
         else:
-            score, why = method.score_with(self.model, information_of(self.model.gp, pending))
+            score, why = method.score_with(self.model, information_of(self.model.gp, running))
         with self.model.pending(pending) as gp:
             x, value = maximise(gp, score, generator(self.seed, number, _ACQUISITION), dimension=self.dimension)
         return Proposal(x, f"{why} ({value:.4g})")

@@ -75,7 +75,7 @@ class LevelCells:
         self.assumptions = assumptions
         self.threshold = threshold
         self.accuracy = accuracy
-        self.average_delta = average_delta
+        self.delta, self.average_delta = band_delta + average_delta, average_delta
         self.max_cells = max_cells
         self.band = AdaptiveBand(assumptions, band_delta)
         self.tree = PartitionTree(dimension, axis_rule=assumptions.axis_rule(), max_cells=max_cells)
@@ -192,6 +192,12 @@ class LevelCells:
         mean = sum(self.values[row] for row in rows.tolist()) / len(rows)
         self._low.values[node] = max(self._low.values[node], mean - reach)
         self._high.values[node] = min(self._high.values[node], mean + reach)
+        self._check(np.array([node]))
+
+    def _check(self, nodes: Ints) -> None:
+        """Reject the assumptions where no value of f is left over a cell."""
+        if (self.low(nodes) > self.high(nodes) + 1e-9 * self.assumptions.ceiling).any():
+            self.band.reject("no value of f is left over some cell", self.delta)
 
     # --- bounds
 
@@ -208,8 +214,7 @@ class LevelCells:
         at, lost = self._rows.view[leaves], self.losses(leaves)
         self._low.values[leaves] = np.maximum(self.low(leaves), self._point_low.view[at].min(axis=1) - lost)
         self._high.values[leaves] = np.minimum(self.high(leaves), self._point_high.view[at].max(axis=1) + lost)
-        if (self.low(leaves) > self.high(leaves) + 1e-9 * self.assumptions.ceiling).any():
-            self.band.reject("no value of f is left over some cell")
+        self._check(leaves)
         self.brought_to = len(self.values)
 
     def split(self, node: int) -> None:

@@ -33,6 +33,7 @@ from quadrat.confidence.bands import default_regulariser
 from quadrat.gp import GaussianProcess
 from quadrat.methods.base import Guess, Proposal, Search, Told
 from quadrat.methods.classification import ABOVE, BELOW, UNDECIDED, Classification
+from quadrat.methods.domain import Domain
 from quadrat.methods.level_cells import LevelCells
 from quadrat.randomness import generator
 
@@ -40,7 +41,7 @@ __all__ = ["LevelSearch", "Rule"]
 
 Rule = Literal["ambiguity", "reduction"]
 
-_MULTIPLE = 4.0  # of the band's regulariser, for the posterior that steers: where the band is usually narrowest
+_MULTIPLE = 4.0  # of the band's regulariser, for the posterior that steers; one of those of its ladder
 _TARGETS, _CANDIDATES = 384, 256  # undecided cells and points that are looked at for one proposal
 _LATTICE_LOSS, _LATTICE_DEPTH = 1 / 16, 12  # cells on whose corners points are chosen, in units of B s; halvings
 _POWER = 2  # of q
@@ -77,6 +78,7 @@ class LevelSearch(Search):
         given = cells.assumptions
         self._steer = GaussianProcess(given.kernel, noise_variance=_MULTIPLE * default_regulariser(given), jitter=False)
         self._lattice = self._spacing()
+        self.domain: Domain | None = None  # what is behind the cube: where its constraint holds, a point may be used
         self._standard_errors = False
         self._next = 0  # observations from which on bounds are brought up to the data
         self._bring_up()
@@ -238,18 +240,23 @@ class LevelSearch(Search):
         """
         cells, band = self.cells, self.cells.band
         if band.rejection is not None:
-            means = band.mean(band.x)
+            tried = self._permitted(band.x)
+            means = band.mean(tried)
             best = int(np.argmax(means))
-            return Guess(band.x[best].copy(), float(means[best]))
+            return Guess(tried[best].copy(), float(means[best]))
         seen = band.interval(band.x)
         leaves = cells.tree.leaves()
         hopeful = leaves[cells.high(leaves) > seen.lower.max()]  # no centre of another cell can have a larger one
-        candidates = np.vstack([band.x, cells.centres(hopeful)])
+        candidates = self._permitted(np.vstack([band.x, cells.centres(hopeful)]))
         interval = band.interval(candidates)
         best = int(np.argmax(interval.lower))
         low, high = float(interval.lower[best]), float(interval.upper[best])
         value = float(np.clip(band.mean(candidates[best : best + 1])[0], low, high))
         return Guess(candidates[best].copy(), value, (low, high), certified=self._why_not() is None)
+
+    def _permitted(self, points: Array) -> Array:
+        """Return those of the points (m, D) that the known constraint allows; all of them where it allows none."""
+        return points if self.domain is None else self.domain.permitted(points)
 
     def explain(self) -> dict[str, object]:
         """Cells with box, bounds and label; what is decided; as of how many observations."""

@@ -13,7 +13,8 @@ from quadrat.confidence import Assumptions, UserHolder
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Kernel
-from quadrat.methods.base import Method, MethodFacts
+from quadrat.methods.base import Method, MethodFacts, Search
+from quadrat.methods.domain import Domain
 from quadrat.methods.level_cells import LevelCells
 from quadrat.methods.level_search import LevelSearch, Rule
 from quadrat.partition.unit_cube import as_count
@@ -66,6 +67,13 @@ class LevelSetMethod(Method):
         """Return what everything certified rests on."""
         return Assumptions(self.kernel, self.norm_bound, self.noise, self.holder)
 
+    def start_in(self, domain: Domain, seed: int) -> Search:
+        """Begin a search that recommends only what the domain's constraint allows."""
+        search = self.start(domain.dimension, seed)
+        assert isinstance(search, LevelSearch)
+        search.domain = domain
+        return search
+
     def turned(self) -> Method:
         """Return the method for -f: above and below change places about minus the threshold."""
         return replace(self, threshold=-self.threshold)
@@ -80,11 +88,12 @@ class LevelSetMethod(Method):
 
 @dataclass(frozen=True, kw_only=True)
 class LevelSet(LevelSetMethod):
-    """LSE [G13, algorithm 1] on the cells of a fixed dyadic tiling, whose centres are what may be evaluated.
+    """LSE [G13, algorithm 1] on the cells of a fixed dyadic tiling.
 
     Regions C_t are intersected over time, and a cell is above or below when what is known of it clears the threshold
     up to the accuracy, as printed. Changed: beta_t is that of a band which holds for every f of the ball, not of a
-    prior; and a label is about the whole cell, so that what f can vary by within it is added.
+    prior; a label is about the whole cell, so that what f can vary by within it is added; and by default points are
+    chosen by another rule. With `rule="ambiguity"`, as printed, the centres of cells are evaluated.
 
     Parameters
     ----------

@@ -235,6 +235,7 @@ class ContextualLPSearch(CertifiedSearch):
             threshold=threshold,
             max_cells=max_cells,
         )
+        self.domain = domain
         free = ~np.isin(np.arange(domain.dimension), domain.context)
         if isinstance(self.cells.band, AdaptiveBand):  # with many trials planned it is made of local ones, and stays
             self.cells.band = ContextualBand(assumptions, self.cells.budget.band, ~free)
@@ -250,6 +251,7 @@ class ContextualLPSearch(CertifiedSearch):
         """
         if self.band.rejection is not None:
             moved = self.loop.slices.at(self.band.x, context)
+            moved = self.permitted(moved)
             means = self.band.mean(moved)
             best = int(np.argmax(means))
             return Guess(moved[best], float(means[best]))
@@ -260,7 +262,7 @@ class ContextualLPSearch(CertifiedSearch):
     def _best_lower_in(self, context: Array) -> tuple[Array, float, float]:
         slices = self.loop.slices
         centres = self.cells.centres(slices.leaves(context))
-        candidates = np.unique(slices.at(np.vstack([self.band.x, centres]), context), axis=0)
+        candidates = self.permitted(np.unique(slices.at(np.vstack([self.band.x, centres]), context), axis=0))
         interval = self.band.interval(candidates)
         best = int(np.argmax(interval.lower))
         return candidates[best], float(interval.lower[best]), float(interval.upper[best])
@@ -282,12 +284,13 @@ class ContextualLPSearch(CertifiedSearch):
         maximum = min(highest, sharper.value)
         point, low, high = self._best_lower_in(context)
         best = int(np.argmax(sharper.lowers))
-        if sharper.lowers[best] > low:
+        if sharper.lowers[best] > low and self.permits(view.joint(sharper.centres[best : best + 1])[0]):
             point = view.joint(sharper.centres[best : best + 1])[0]
             at = self.band.interval(point[None])
             low, high = float(at.lower[0]), float(at.upper[0])
         value = remaining_regret(maximum, low, self.assumptions.ceiling)
         if value < 0:
-            self.band.reject(f"the best value still possible lies {-value:.3g} below one that is reached")
+            why = f"the best value still possible lies {-value:.3g} below one that is reached"
+            self.band.reject(why, cells.budget.delta)
         rejection = self.band.rejection
         return Certificate(value if rejection is None else float("nan"), point, (low, high), maximum, rejection)

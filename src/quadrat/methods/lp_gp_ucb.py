@@ -151,7 +151,10 @@ class LPGPUCB(Method):
     def start_in(self, domain: Domain, seed: int) -> Search:
         """Begin a search; where some axes are contexts, cells divide actions and contexts together."""
         if not domain.context:
-            return self.start(domain.dimension, seed)
+            search = self.start(domain.dimension, seed)
+            if isinstance(search, CertifiedSearch):
+                search.domain = domain
+            return search
         if self.sketch is not None:
             raise InvalidInput("contexts: expected LPGPUCB without a sketch, got one; leave `sketch` out")
         if self.kernel is None or self.as_printed:

@@ -17,6 +17,7 @@ from quadrat.arrays import Array
 from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, LocalBand, certified_maximum, remaining_regret
 from quadrat.confidence.local_band import CAPACITY
 from quadrat.methods.base import Guess, Proposal, Search, Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.lp_cells import CellBounds, Condition
 from quadrat.randomness import generator
 
@@ -175,6 +176,7 @@ class CertifiedSearch(Search):
             capacity=capacity if capacity is not None and budget > 2 * capacity else None,
         )
         self.loop = CellLoop(self.cells, seed, budget=budget, threshold=threshold)
+        self.domain: Domain | None = None  # what is behind the cube: where its constraint holds, a point may be used
         self._standard_errors = False
 
     @property
@@ -209,19 +211,35 @@ class CertifiedSearch(Search):
         posterior mean, without an interval.
         """
         if self.band.rejection is not None:
-            means = self.band.mean(self.band.x)
+            tried = self.permitted(self.band.x)
+            means = self.band.mean(tried)
             best = int(np.argmax(means))
-            return Guess(self.band.x[best].copy(), float(means[best]))
+            return Guess(tried[best].copy(), float(means[best]))
         point, low, high = self._best_lower()
         value = float(np.clip(self.band.mean(point[None])[0], low, high))
         return Guess(point, value, (low, high), certified=self._certifiable() is None)
 
+    def predict(self, points: Array) -> tuple[Array, Array, Array] | None:
+        """The certified band and the posterior mean within it, shapes (m,); None once the data have rejected it."""
+        if self.band.rejection is not None:
+            return None
+        interval = self.band.interval(points)
+        return np.clip(self.band.mean(points), interval.lower, interval.upper), interval.lower, interval.upper
+
     def _best_lower(self) -> tuple[Array, float, float]:
         cells = self.cells
-        candidates = np.vstack([cells.band.x, cells.centres(cells.tree.leaves())])
+        candidates = self.permitted(np.vstack([cells.band.x, cells.centres(cells.tree.leaves())]))
         interval = cells.band.interval(candidates)
         best = int(np.argmax(interval.lower))
         return candidates[best], float(interval.lower[best]), float(interval.upper[best])
+
+    def permitted(self, points: Array) -> Array:
+        """Return those of the points (m, D) that the known constraint allows; all of them where it allows none."""
+        return points if self.domain is None else self.domain.permitted(points)
+
+    def permits(self, point: Array) -> bool:
+        """Whether the known constraint allows a point (D,)."""
+        return self.domain is None or bool(self.domain.allowed(self.domain.rounded(point[None]))[0])
 
     def _certifiable(self) -> str | None:
         if self._standard_errors:
@@ -240,13 +258,14 @@ class CertifiedSearch(Search):
         maximum = min(self.loop.lowest_maximum, highest, sharper.value)
         point, low, high = self._best_lower()
         best = int(np.argmax(sharper.lowers))
-        if sharper.lowers[best] > low:
+        if sharper.lowers[best] > low and self.permits(sharper.centres[best]):
             point = sharper.centres[best]
             at = cells.band.interval(point[None])
             low, high = float(at.lower[0]), float(at.upper[0])
         value = remaining_regret(maximum, low, self.assumptions.ceiling)
         if value < 0:
-            self.band.reject(f"the best value still possible lies {-value:.3g} below one that is reached")
+            why = f"the best value still possible lies {-value:.3g} below one that is reached"
+            self.band.reject(why, cells.budget.delta)
         rejection = cells.band.rejection
         return Certificate(value if rejection is None else float("nan"), point, (low, high), maximum, rejection)
 

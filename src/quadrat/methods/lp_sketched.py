@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from quadrat.arrays import Array
-from quadrat.confidence import Assumptions
+from quadrat.confidence import Assumptions, DeltaBudget
 from quadrat.confidence.sketched_band import SketchedBand
 from quadrat.gp.sketch import Sketch
 from quadrat.methods.base import CREDIBLE, Guess, Proposal, Search, Told
@@ -50,7 +50,7 @@ class SketchedSearch(Search):
         sketch: Sketch,
     ) -> None:
         self.dimension = dimension
-        self.band = SketchedBand(assumptions, delta / 2, sketch=sketch, seed=seed)  # the share of `DeltaBudget.band`
+        self.band = SketchedBand(assumptions, DeltaBudget(delta).band, sketch=sketch, seed=seed)
         self.cells = CellBounds(assumptions, dimension, delta=delta, degree=degree, max_cells=max_cells, band=self.band)
         self.loop = CellLoop(self.cells, seed, budget=budget, threshold=threshold)
 

@@ -22,7 +22,7 @@ __all__ = ["curve_of", "report_of", "why_not_certified"]
 
 def why_not_certified(space: Space, method: Method, history: History) -> str | None:
     """Return why nothing can be certified in this run, whatever the search says; None if something can."""
-    # A context has exactly the coordinates of its values: f is a function on the cube times these, and nothing rounds.
+    # A context has exactly the coordinates of its values: f is a function on the cube times these.
     rough = [name for name in space.discontinuous if not space[name].context]
     standard_errors = history.standard_errors
     if rough:
@@ -81,6 +81,10 @@ def curve_of(
         raise NotAvailable(
             f"certificate_curve: expected a method that states its kernel and noise, got {type(method).__name__};"
             " LPGPUCB does, and so can quadrat.certificate_curve(kernel, X, y, noise=...)"
+        )
+    if space.contexts:
+        raise NotAvailable(
+            "certificate_curve: expected a space without contexts, got some; certificate(context) has them"
         )
     reason = why_not_certified(space, method, history)
     if reason is not None:

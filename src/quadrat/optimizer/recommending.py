@@ -50,7 +50,7 @@ def recommendation_of(
             params,
             best,
             best_word=direction.best,
-            certified=guess.certified,
+            certified=guess.certified and certified,
             evaluated=evaluated,
             feasibility=guess.feasibility,
         ),

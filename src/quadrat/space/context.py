@@ -82,5 +82,6 @@ def context_point(space: Space, context: Mapping[str, Any] | None) -> Array | No
         code = parameter.read([context[name]])
         if np.isnan(code[0]):
             raise InvalidInput(f"context: {name!r}: expected {parameter.expected}, got {context[name]!r:.80}")
-        point[space.axes.index(name)] = parameter.encode(code)[0]
+        # As it comes back from the cube: a trial in this context has exactly this coordinate, also when it is replayed.
+        point[space.axes.index(name)] = parameter.encode(parameter.decode(parameter.encode(code)))[0]
     return point

@@ -423,6 +423,11 @@ class Space(Mapping[str, Parameter]):
             return f"Space({', '.join(f'{name}={parameter!r}' for name, parameter in self.items())}){constraint}"
         return f"Space.from_dict({self._parameters!r}){constraint}"
 
+    def _repr_html_(self) -> str:
+        from quadrat.space.space_html import space_html
+
+        return space_html(self, self._feasible)
+
     def _as_units(self, u: ArrayLike) -> Array:
         units = as_points(u, dimension=self.dimension, name="u")
         outside = (units < 0) | (units > 1)

@@ -73,7 +73,7 @@ class Plan:
             require(optimizer.method, "pending points", "leave executor out, or give n_parallel=1")
         if self.stop_at_certificate is None:
             return
-        if not optimizer.method.facts.certifies:
+        if not optimizer.method.facts.certifies or "level sets" in optimizer.method.facts.handles:
             raise InvalidInput(
                 "stop_at_certificate: expected a method that certifies, such as LPGPUCB, got"
                 f" {type(optimizer.method).__name__}; stop_at_gain goes with the others"
