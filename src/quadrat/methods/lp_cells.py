@@ -27,9 +27,10 @@ from quadrat.confidence import (
     average_half_width,
 )
 from quadrat.confidence.sketched_band import SketchedBand
+from quadrat.confidence.slices import SliceAssumptions
 from quadrat.partition import MAX_CELLS, PartitionTree
 
-__all__ = ["BOUNDS", "CellBounds", "Condition"]
+__all__ = ["BOUNDS", "CellBounds", "Condition", "parts_of"]
 
 BOUNDS = ("norm", "parent", "posterior", "average", "polynomial")
 """Where a stored bound can come from; `CellBounds.source` holds indices into it."""
@@ -44,6 +45,24 @@ class Condition:
 
     line: str
     polynomial: bool = False
+
+
+def parts_of(sides: Array, assumptions: Assumptions | SliceAssumptions) -> tuple[Array, float]:
+    """Divide a box with these sides (D,) into parts, where it has few dimensions; in others it is its only part.
+
+    Returns their centres in the box's own coordinates, shape (S, D), and omega of half a part.
+    """
+    sides = sides.copy()
+    places, width = np.full((1, len(sides)), 0.5), np.ones(len(sides))
+    rule = assumptions.axis_rule()
+    for _ in range(_PARTS[len(sides) - 1] if len(sides) <= len(_PARTS) else 0):
+        axis = rule(sides)
+        sides[axis] /= 2
+        width[axis] /= 2
+        shift = np.zeros(len(sides))
+        shift[axis] = width[axis] / 2
+        places = np.concatenate([places - shift, places + shift])
+    return places, float(assumptions.variation(sides / 2))
 
 
 class CellBounds:
@@ -203,18 +222,7 @@ class CellBounds:
         """Centres of the parts of a cell, in the cell's own coordinates (S, D), and omega of half a part; by depth."""
         depth = self.tree.depth(node)
         if depth not in self._divided:
-            sides = self.tree.cell(node).sides.copy()
-            places = np.full((1, len(sides)), 0.5)
-            width = np.ones(len(sides))
-            rule = self.assumptions.axis_rule()
-            for _ in range(_PARTS[len(sides) - 1] if len(sides) <= len(_PARTS) else 0):
-                axis = rule(sides)
-                sides[axis] /= 2
-                width[axis] /= 2
-                shift = np.zeros(len(sides))
-                shift[axis] = width[axis] / 2
-                places = np.concatenate([places - shift, places + shift])
-            self._divided[depth] = places, float(self.assumptions.variation(sides / 2))
+            self._divided[depth] = parts_of(self.tree.cell(node).sides, self.assumptions)
         return self._divided[depth]
 
     def highest(self) -> int:

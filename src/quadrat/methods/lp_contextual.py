@@ -30,17 +30,14 @@ from quadrat.confidence.slices import SliceAssumptions, SliceBand
 from quadrat.methods.base import Guess, Proposal
 from quadrat.methods.context_slice import require_free_axis
 from quadrat.methods.domain import Domain
-from quadrat.methods.lp_cells import CellBounds, Condition
-from quadrat.methods.lp_search import CellLoop, CertifiedSearch
+from quadrat.methods.lp_cells import CellBounds, parts_of
+from quadrat.methods.lp_search import CERTIFY_CELLS, DRAWS, CellLoop, CertifiedSearch
 from quadrat.partition.cell import contained
 from quadrat.randomness import generator
 
 __all__ = ["ContextualLPSearch"]
 
 _BATCH = 8  # cells whose slices are bounded at a time
-_PARTS = (4, 4, 4)  # halvings that divide the slice of a cell, for 1, 2, 3 free axes; none above
-_DRAWS = 7  # uniform points of the chosen slice that compete with its centre in many dimensions
-_CERTIFY_CELLS = 512  # cells of the branch and bound that sharpens a certificate
 
 
 class Slices:
@@ -122,17 +119,7 @@ class Slices:
         """Centres of the parts of a slice, in its own coordinates (S, d), and omega of half a part; by depth."""
         depth = self.cells.tree.depth(node)
         if depth not in self._divided:
-            sides = self.cells.tree.cell(node).sides[self.free]
-            places, width = np.full((1, len(sides)), 0.5), np.ones(len(sides))
-            rule = self._given.axis_rule()
-            for _ in range(_PARTS[len(sides) - 1] if len(sides) <= len(_PARTS) else 0):
-                axis = rule(sides)
-                sides[axis] /= 2
-                width[axis] /= 2
-                shift = np.zeros(len(sides))
-                shift[axis] = width[axis] / 2
-                places = np.concatenate([places - shift, places + shift])
-            self._divided[depth] = places, float(self._given.variation(sides / 2))
+            self._divided[depth] = parts_of(self.cells.tree.cell(node).sides[self.free], self._given)
         return self._divided[depth]
 
 
@@ -149,54 +136,19 @@ class ContextLoop(CellLoop):
         while True:
             before = cells.posteriors
             chosen, _ = self.slices.highest(context, pending)
-            condition = self._split_condition_in(chosen, context)
+            cell = cells.tree.cell(chosen)
+            middle = self.slices.at(cell.centre, context)
+            condition = self._split_condition(chosen, middle)
             if condition is None or cells.is_full:
                 why = "the cap on cells is reached" if condition is not None else "no condition to split holds"
                 self._record(number, "evaluate", why, chosen, before)
-                depth = cells.tree.depth(chosen)
+                draws = self.slices.at(cell.sample(generator(self.seed, number), DRAWS), context)
                 return Proposal(
-                    self._point_in_slice(chosen, number, pending, context),
-                    f"highest upper bound in this context, cell of depth {depth}",
+                    self._most_promising(self.slices.parts(chosen, context), draws, middle, pending),
+                    f"highest upper bound in this context, cell of depth {cells.tree.depth(chosen)}",
                 )
             self._record(number, "split", condition.line, chosen, before)
             cells.expand(chosen, condition)
-
-    def _split_condition_in(self, node: int, context: Array) -> Condition | None:
-        """The conditions of lines 9, 12 and 15, with the posterior's width in the middle of the slice."""
-        cells = self.cells
-        cell = cells.tree.cell(node)
-        if cell.longest_side < 1 / self.evaluations_planned:
-            return None
-        if cells.tree.depth(node) < cells.target[node]:
-            return Condition("refinement of an earlier polynomial split")
-        half = cells.half_variation(node)
-        if cells.variation(node) >= self.threshold:
-            middle = self.slices.at(cell.centre[None, :], context)
-            cells.posteriors += 1
-            if float(cells.band.interval(middle).half_width[0]) <= half:
-                return Condition("line 9: the posterior is narrower than the variation")
-            if cells.average_width(node) <= half:
-                return Condition("line 12: the average is narrower than the variation")
-        elif cells.average_width(node) <= cells.approximation(node):
-            if cells.degree:
-                return Condition("line 15: the average is narrower than the approximation", polynomial=True)
-            return Condition("line 15: the average is narrower than the variation")
-        return None
-
-    def _point_in_slice(self, node: int, number: int, pending: Array, context: Array) -> Array:
-        """The point of the slice with the highest upper bound among the centres of its parts, as of `CellLoop`."""
-        cells, slices = self.cells, self.slices
-        points = slices.parts(node, context)
-        free = ~(points[:, None] == pending[None]).all(-1).any(1)
-        if len(points) == 1 or not free.any():
-            draws = slices.at(cells.tree.cell(node).sample(generator(self.seed, number), _DRAWS), context)
-            points, free = np.vstack([points, draws]), np.append(free, np.ones(_DRAWS, dtype=np.bool_))
-        with slices.counting(pending):
-            promise = np.where(free, cells.band.optimism(points), -np.inf)
-        cells.posteriors += len(points)
-        best = np.flatnonzero(promise >= promise.max() - 1e-12 * (1 + abs(promise.max())))
-        centre = slices.at(cells.tree.cell(node).centre, context)
-        return np.asarray(points[best[np.argmin(((points[best] - centre) ** 2).sum(1))]])
 
 
 class ContextualLPSearch(CertifiedSearch):
@@ -280,7 +232,7 @@ class ContextualLPSearch(CertifiedSearch):
         with cells.untouched():  # asking for a certificate must not change what is suggested next
             highest = self.loop.slices.highest(context, np.empty((0, self.dimension)))[1]
         view = SliceBand(self.band, context)
-        sharper = certified_maximum(view, dimension=int(view.free.sum()), max_cells=_CERTIFY_CELLS, tolerance=0.005)
+        sharper = certified_maximum(view, dimension=int(view.free.sum()), max_cells=CERTIFY_CELLS, tolerance=0.005)
         maximum = min(highest, sharper.value)
         point, low, high = self._best_lower_in(context)
         best = int(np.argmax(sharper.lowers))

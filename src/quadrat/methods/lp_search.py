@@ -21,10 +21,10 @@ from quadrat.methods.domain import Domain
 from quadrat.methods.lp_cells import CellBounds, Condition
 from quadrat.randomness import generator
 
-__all__ = ["CellLoop", "CertifiedSearch", "Round"]
+__all__ = ["CERTIFY_CELLS", "DRAWS", "CellLoop", "CertifiedSearch", "Round"]
 
-_DRAWS = 7  # uniform points of the chosen cell that compete with its centre in many dimensions
-_CERTIFY_CELLS = 512  # cells of the branch and bound that sharpens a certificate
+DRAWS = 7  # uniform points of the chosen cell that compete with its centre in many dimensions
+CERTIFY_CELLS = 512  # cells of the branch and bound that sharpens a certificate
 
 
 @dataclass(frozen=True)
@@ -70,18 +70,21 @@ class CellLoop:
             top = cells.highest()  # lines 3 to 6
             self.lowest_maximum = min(self.lowest_maximum, float(cells.upper[top]))
             chosen = cells.highest_among_pending(pending) if len(pending) else top
-            condition = self._split_condition(chosen)  # lines 9, 12, 15
+            condition = self._split_condition(chosen, cells.tree.cell(chosen).centre)  # lines 9, 12, 15
             if condition is None or cells.is_full:
                 why = "the cap on cells is reached" if condition is not None else "no condition to split holds"
                 self._record(number, "evaluate", why, chosen, before)
+                cell = cells.tree.cell(chosen)
+                draws = cell.sample(generator(self.seed, number), DRAWS)
                 return Proposal(
-                    self._point_in(chosen, number, pending),
+                    self._most_promising(cells.parts(chosen), draws, cell.centre, pending),
                     f"highest upper bound, cell of depth {cells.tree.depth(chosen)}",
                 )
             self._record(number, "split", condition.line, chosen, before)
             cells.expand(chosen, condition)  # Algorithm 2
 
-    def _split_condition(self, node: int) -> Condition | None:
+    def _split_condition(self, node: int, middle: Array) -> Condition | None:
+        """Which of lines 9, 12 and 15 splits a cell, with the posterior's width at its middle (D,); None: none does."""
         cells = self.cells
         cell = cells.tree.cell(node)
         if cell.longest_side < 1 / self.evaluations_planned:
@@ -90,7 +93,7 @@ class CellLoop:
             return Condition("refinement of an earlier polynomial split")
         half = cells.half_variation(node)
         if cells.variation(node) >= self.threshold:
-            width = float(cells.band.interval(cell.centre[None]).half_width[0])
+            width = float(cells.band.interval(middle[None]).half_width[0])
             cells.posteriors += 1
             if width <= half:
                 return Condition("line 9: the posterior is narrower than the variation")
@@ -102,23 +105,21 @@ class CellLoop:
             return Condition("line 15: the average is narrower than the variation")
         return None
 
-    def _point_in(self, node: int, number: int, pending: Array) -> Array:
-        """The point of the cell with the highest upper bound among the centres of its parts.
+    def _most_promising(self, points: Array, draws: Array, centre: Array, pending: Array) -> Array:
+        """Return the point (D,) with the highest upper bound among the centres of a cell's parts, shape (S, D).
 
         Parts are dyadic points: visiting a cell again repeats some of them, which keeps the posterior small. In many
-        dimensions a cell is its only part, and uniform draws join it; so they do when all parts are pending.
+        dimensions a cell is its only part, and uniform draws (m, D) join it; so they do when all parts are pending.
         """
         cells = self.cells
-        points = cells.parts(node)
         free = ~(points[:, None] == pending[None]).all(-1).any(1)
         if len(points) == 1 or not free.any():
-            draws = cells.tree.cell(node).sample(generator(self.seed, number), _DRAWS)
-            points, free = np.vstack([points, draws]), np.append(free, np.ones(_DRAWS, dtype=bool))
+            points, free = np.vstack([points, draws]), np.append(free, np.ones(len(draws), dtype=bool))
         with cells.band.pending(pending) if len(pending) else nullcontext():
             promise = np.where(free, cells.band.optimism(points), -np.inf)
         cells.posteriors += len(points)
         best = np.flatnonzero(promise >= promise.max() - 1e-12 * (1 + abs(promise.max())))
-        centre = cells.tree.cell(node).centre  # of equals, as all are before the first observation, the most central
+        # Of equals, as all are before the first observation, the most central.
         return np.asarray(points[best[np.argmin(((points[best] - centre) ** 2).sum(1))]])
 
     def _record(self, number: int, action: str, condition: str, node: int, before: int) -> None:
@@ -254,7 +255,7 @@ class CertifiedSearch(Search):
         cells = self.cells
         with cells.untouched():  # asking for a certificate must not change what is suggested next
             highest = float(cells.upper[cells.highest()])
-        sharper = certified_maximum(cells.band, dimension=self.dimension, max_cells=_CERTIFY_CELLS, tolerance=0.005)
+        sharper = certified_maximum(cells.band, dimension=self.dimension, max_cells=CERTIFY_CELLS, tolerance=0.005)
         maximum = min(self.loop.lowest_maximum, highest, sharper.value)
         point, low, high = self._best_lower()
         best = int(np.argmax(sharper.lowers))
