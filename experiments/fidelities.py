@@ -5,15 +5,19 @@
 Problems of `quadrat.problems.multi_fidelity`: Currin's exponential (D = 2) and Park's function (D = 4), costs 1 and 10;
 Hartmann's functions, D = 3 with costs 1, 10, 100 and D = 6 with costs 1, 10, 100, 1000; and one whose cheap level
 misleads, D = 2, costs 1 and 10. A budget is the cost of 30 evaluations of the target.
-Both methods have the same learned kernel (Matérn 5/2, learned again
-whenever trials have doubled), the same beta (theorem 1 of GP-UCB's paper, scaled by .2) and the true noise; GP-UCB
-starts with 5 uniform points. Paired: the noise of evaluation i of a seed is the same for both.
+Both methods have the same learned kernel (Matérn 5/2, learned again whenever trials have doubled), the same beta
+(theorem 1 of GP-UCB's paper, scaled by .2) and the true noise. They differ in more than the levels that they may use.
+GP-UCB starts with 5 uniform points and recommends the evaluated point of highest mean; MF-GP-UCB starts with points of
+a Sobol sequence and recommends the point, evaluated or near one, of the highest mean less deviation of all levels taken
+together. Evaluation i of a seed has the same noise for both, but it is another evaluation at another level: runs of a
+seed share no more than its number.
 
 Recorded is the simple regret at the target of the recommended point at each cost 1, ..., 30, in evaluations of the
 target. The first table has its geometric mean over seeds; the second the cost at which either first has a regret as
-small as the geometric mean of GP-UCB's at the full budget (the budget, where it has none), and the paired ratio of
-these costs; the third the paired ratio of regrets at equal cost. Finished runs are kept as JSON lines in
-experiments/results/fidelities.jsonl and not run again; --report prints the tables from that file alone.
+small as the geometric mean of GP-UCB's at the full budget (the budget, where it has none; in brackets how many runs are
+censored so), and the paired ratio of these costs; the third the paired ratio of regrets at equal cost. Finished runs
+are kept as JSON lines in experiments/results/fidelities.jsonl and not run again; --report prints the tables from that
+file alone.
 """
 
 from __future__ import annotations
@@ -121,12 +125,17 @@ def middle(rows: list[Row], key: str = "regret") -> float:
 
 
 def with_costs(rows: list[Row]) -> list[Row]:
-    """Rows with the cost, "reached", at which each has the regret that GP-UCB has at its full budget."""
+    """Rows with the cost, "reached", at which each has the regret that GP-UCB has at its full budget.
+
+    "censored" says of a row that it never has it.
+    """
     found = []
     for row in rows:
         regrets = row["regrets"]
         assert isinstance(regrets, list)
-        found.append({**row, "reached": reached(regrets, middle(group(rows, str(row["problem"]), "GP-UCB")))})
+        level = middle(group(rows, str(row["problem"]), "GP-UCB"))
+        never = not any(regret is not None and regret <= level for regret in regrets)
+        found.append({**row, "reached": reached(regrets, level), "censored": never})
     return found
 
 
@@ -141,19 +150,17 @@ def report(rows: list[Row]) -> str:
             trials = ", ".join(f"{count:.0f}" for count in _mean_trials(own))
             values = " | ".join(f"{middle(own, f'regret {cost}'):.4f}" for cost in shown)
             lines.append(f"| {problem} | {method} | {len(own)} | {trials} | {values} |")
-    lines += ["", "| problem | regret | median cost of GP-UCB | of MF-GP-UCB | paired ratio |", "|---|---|---|---|---|"]
+    lines += ["", "| problem | regret | median cost of GP-UCB (censored) | of MF-GP-UCB (censored) | paired ratio |"]
+    lines += ["|---|---|---|---|---|"]
     priced = with_costs(rows)
     first, second = _kinds()
     for problem in PROBLEMS:
         own = [row for row in priced if row["problem"] == problem]
         pairs = pairs_of(own, "reached", first, second)
         if pairs:
-            single, several = (
-                float(np.median([float(str(row["reached"])) for row in group(own, problem, method)]))
-                for method in ("GP-UCB", "MF-GP-UCB")
-            )
+            single, several = (_median_cost(group(own, problem, method)) for method in ("GP-UCB", "MF-GP-UCB"))
             target = middle(group(own, problem, "GP-UCB"))
-            lines.append(f"| {problem} | {target:.4f} | {single:g} | {several:g} | {words(ratio(pairs))} |")
+            lines.append(f"| {problem} | {target:.4f} | {single} | {several} | {words(ratio(pairs))} |")
     lines += ["", f"| problem | {costs} |", "|---|" + "---|" * len(shown)]
     for problem in PROBLEMS:
         own = [row for row in rows if row["problem"] == problem]
@@ -162,6 +169,12 @@ def report(rows: list[Row]) -> str:
             cells_of = [words(ratio(pairs, LEAST)) if pairs else "–" for pairs in ratios]
             lines.append(f"| {problem} | {' | '.join(cells_of)} |")
     return "\n".join(lines)
+
+
+def _median_cost(rows: list[Row]) -> str:
+    """The median of "reached", and how many of the rows are censored at the budget."""
+    costs = [float(str(row["reached"])) for row in rows]
+    return f"{float(np.median(costs)):g} ({sum(bool(row['censored']) for row in rows)} of {len(rows)})"
 
 
 def _mean_trials(rows: list[Row]) -> Array:

@@ -14,14 +14,15 @@ lattice
     observations inside it, by the same code; so what is timed is the arithmetic of the posterior. Regret is against the
     maximum on the cube.
 cube
-    The library's own searches, PiGPUCB and IGPUCB, over the cube, n = 500, for the time of one seed of Matérn 3/2.
+    The library's own searches, PiGPUCB and IGPUCB, over the cube, n = 500, for the time of one seed of Matérn 3/2. Here
+    the time includes evaluating f.
 
 Methods. IGP-UCB: mu + beta_t sigma with lambda = 1 + 2/n and beta_t = B + sigma sqrt(2 (gamma + 1 + log(1/delta))) of
 the realised gain. pi-GP-UCB: the same in each cell, with the cell's gain and the cell's share of delta; with its
 default capacity, and as printed (the cube is split by the first observation; cells halved along one axis in either
 case). All start at the same random point. Recommended is the evaluated point whose 90 % credible interval under lambda
 = sigma^2 has the highest lower end, which is PiGPUCB's rule, given all observations, or those in the point's cell.
-(IGPUCB itself recommends the highest mean; by the lower end it fares better.)
+(IGPUCB itself recommends the highest mean.)
 
 Simple regret at n depends on a few last draws of the noise: beside it stands its mean over the recommendations at n/2,
 n/2 + n/8, ..., n. Ratios are geometric means of pairs with 95 % bootstrap intervals over seeds; regrets below

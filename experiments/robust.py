@@ -14,8 +14,9 @@ n = 60 evaluations (40 on the line), normal noise of standard deviation .05. Bot
 one length-scale, in [.1, 2], when the number of trials doubles from 5 on. StableOpt has its default multiplier 2 and
 knows r; GP-UCB has beta_t / 5, as in Srinivas et al. (2012, section VI). Recommendations: StableOpt's own, GP-UCB's
 own, and `robust_choice` on what GP-UCB evaluated ("GP-UCB + robust choice"). A row records the true worst case of the
-recommended point, min f over its box, the regret of that against the best worst case, whether the box holds the
-robust maximum's peak ("broad"), and for the two that know r whether the 90 % interval of the worst case held.
+recommended point, min f over its box, the regret of that against the best worst case, whether the point is within 2 r,
+on every axis, of the one whose worst case is best ("broad"), and for the two that know r whether the 90 % interval of
+the worst case held.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ POINTS = {1: 4001, 2: 201}  # of the grids, along an axis, on which truths are s
 
 @dataclass(frozen=True)
 class RobustProblem:
-    """A function on the cube, the half-side of the box by which it is missed, and a point of the robust peak."""
+    """A function on the cube, its dimension, the half-side of the box by which it is missed, and trials in a run."""
 
     function: Callable[[Array], Array]
     dimension: int

@@ -16,7 +16,8 @@ PACKAGE = Path(quadrat.__file__).parent
 LAYERS = [
     {"errors"},
     {"arrays"},
-    {"blas_threads", "growing", "nearest"},
+    {"blas_threads", "growing", "heights", "nearest"},
+    {"html"},
     {"randomness"},
     {"space"},
     {"kernels"},

@@ -269,12 +269,13 @@ def test_show(capsys: Capture) -> None:
         lines = out_of(capsys, "show").splitlines()
         assert lines[0] == "Study quadrat in quadrat.journal: maximize with Auto, seed 0."
         assert lines[1] == "4 trials: 2 complete, 1 failed, 1 running."
-        assert re.fullmatch("number +state +value +x +n", lines[3])
-        assert re.fullmatch(r"0 +complete +0\.5 +0 +5", lines[5])
-        assert re.match(r"1 +complete +2 ± 1 \(n=2\) +-?0\.\d+ +\d", lines[6])
-        assert re.match(r"2 +failed +spilt, and then clean[a-z ]*\.\.\. +-?0\.\d+ +\d", lines[7])
-        assert re.match(r"3 +running +asked (just now|\d s ago) +-?0\.\d+ +\d", lines[8])
         assert max(map(len, lines)) <= width
+        table = lines[-6:]  # below what is recommended
+        assert re.fullmatch("number +state +value +x +n", table[0])
+        assert re.fullmatch(r"0 +complete +0\.5 +0 +5", table[2])
+        assert re.match(r"1 +complete +2 ± 1 \(n=2\) +-?0\.\d+ +\d", table[3])
+        assert re.match(r"2 +failed +spilt, and then clean[a-z ]*\.\.\. +-?0\.\d+ +\d", table[4])
+        assert re.match(r"3 +running +asked (just now|\d s ago) +-?0\.\d+ +\d", table[5])
 
 
 def test_show_as_json(capsys: Capture) -> None:
@@ -283,7 +284,8 @@ def test_show_as_json(capsys: Capture) -> None:
     out_of(capsys, "tell", "1", "--failed", "--reason", "spilt", "--json")
     study_of().add_trial(optuna.trial.create_trial(value=float("inf")))
     found = json.loads(out_of(capsys, "show", "--json"), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
-    trials = found.pop("trials")
+    trials, recommended = found.pop("trials"), found.pop("recommended")
+    assert recommended == json.loads(out_of(capsys, "best", "--json"))
     assert found == {
         "study": "quadrat",
         "direction": "minimize",
@@ -291,6 +293,11 @@ def test_show_as_json(capsys: Capture) -> None:
         "seed": 0,
         "states": {"complete": 2, "fail": 1, "running": 1},
         "best_value": 0.5,
+        "reason": None,
+        "certificate": None,
+        "level_set": None,
+        "cells": None,
+        "progress": [0.5],
     }
     assert [trial["state"] for trial in trials] == ["complete", "fail", "running", "complete"]
     assert [trial["params"] for trial in trials] == [*params, {}]

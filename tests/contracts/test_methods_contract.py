@@ -77,10 +77,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "LevelSet": {**_ASSUMED, "threshold": 0.2},
     "MultiScaleLevelSet": {**_ASSUMED, "threshold": 0.2},
     "StableOpt": {"perturbation": 0.1},
+    # With few initial trials, so that the models decide within the runs here.
+    "AddGPUCB": {"n_initial": 4},
+    "MFGPUCB": {"n_initial": 2},
+    "PiGPUCB": {"capacity": 2, "n_initial": 2},
 }
 OWN_SPACES: dict[str, Mapping[str, Space]] = {
     "UCB1": FINITE,
     "MFGPUCB": {name: with_fidelity(space) for name, space in SPACES.items()},
+    "StableOpt": {**SPACES, "two": Space(**TWO, x=Float(0, 1))},  # integers alone are not missed by a little
 }
 IN_CONTEXTS = {name: with_contexts(space) for name, space in SPACES.items()}
 # And forms of a method that are almost methods of their own.
@@ -298,6 +303,16 @@ def test_constraints_are_respected_or_refused(make: Make) -> None:
     check_recommendation(optimizer)
     assert recommend(optimizer).params["x"] <= 0.4 + 1e-3
     assert recommend(optimizer).best_seen.feasible is True
+
+
+def test_what_a_known_constraint_forbids_is_neither_asked_nor_recommended(make: Make) -> None:
+    """f grows towards the forbidden side."""
+    space = make.spaces["plane"].subject_to(lambda params: params["x"] <= 0.6)
+    optimizer = Optimizer(space, direction="maximize", method=make(12), seed=0)
+    run(optimizer, 12, lambda trial: trial.params["x"] + 0.1 * math.sin(9 * trial.params["y"]))
+    assert all(record.params["x"] <= 0.6 for record in optimizer.trials)
+    assert recommend(optimizer).params["x"] <= 0.6
+    check_recommendation(optimizer)
 
 
 def test_one_trial(make: Make) -> None:

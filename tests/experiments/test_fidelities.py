@@ -35,13 +35,21 @@ def test_the_cost_of_a_regret() -> None:
 
 
 def test_the_report() -> None:
-    """GP-UCB ends at .1; MF-GP-UCB has that at cost 2 and ends at .05."""
+    """GP-UCB ends at .1; MF-GP-UCB has that at cost 2 and ends at .05. Nobody is censored."""
     rows = [row("currin2", "GP-UCB", seed, [1.0, 0.8, 0.4, 0.2, 0.1]) for seed in range(3)]
     rows += [row("currin2", "MF-GP-UCB", seed, [0.5, 0.1, 0.1, 0.1, 0.05]) for seed in range(3)]
     regrets, costs, ratios = (table.splitlines()[2:] for table in fidelities.report(rows).split("\n\n"))
     assert regrets == ["| currin2 | MF-GP-UCB | 3 | 4, 2 | 0.0500 |", "| currin2 | GP-UCB | 3 | 4, 2 | 0.1000 |"]
-    assert costs == ["| currin2 | 0.1000 | 5 | 2 | 0.40 (0.40 to 0.40) |"]
+    assert costs == ["| currin2 | 0.1000 | 5 (0 of 3) | 2 (0 of 3) | 0.40 (0.40 to 0.40) |"]
     assert ratios == ["| currin2 | 0.50 (0.50 to 0.50) |"]
+
+
+def test_runs_that_never_have_the_regret_are_counted() -> None:
+    """GP-UCB's last regrets have the geometric mean .0928: one of its runs ends above, two others never get there."""
+    rows = [row("currin2", "GP-UCB", seed, [1.0, 1.0, 1.0, 1.0, last]) for seed, last in enumerate([0.08, 0.05, 0.2])]
+    rows += [row("currin2", "MF-GP-UCB", seed, [None, y, 1.0, 1.0, 1.0]) for seed, y in enumerate([0.08, 0.3, 0.3])]
+    costs = fidelities.report(rows).split("\n\n")[1].splitlines()[2]
+    assert costs.startswith("| currin2 | 0.0928 | 5 (1 of 3) | 5 (2 of 3) |")
 
 
 def test_the_grid_is_paired() -> None:

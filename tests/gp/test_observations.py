@@ -66,3 +66,13 @@ def test_bad_input() -> None:
         Observations.merge(X, [1.0, 2.0])
     with pytest.raises(InvalidInput, match=r"noise_variance: expected variances >= 0, got -0.1"):
         Observations.merge(X, Y, -0.1)
+
+
+def test_a_subset_keeps_what_is_known_of_its_means() -> None:
+    data = Observations.merge([[0.1], [0.1], [0.2]], [1.0, 3.0, 5.0]) + Observations.merge([[0.1]], [7.0], 0.5)
+    some = data.subset(np.array([2, 0]))
+    assert some.x.tolist() == [[0.1], [0.1]]
+    assert some.y.tolist() == [7.0, 2.0]
+    assert some.count.tolist() == [0.0, 2.0]
+    assert some.scatter.tolist() == [0.0, 2.0]
+    assert some.known_variance.tolist() == [0.5, 0.0]

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import cast
 
 import numpy as np
 import pytest
@@ -207,14 +206,13 @@ def test_nothing_observed() -> None:
 def test_an_acquisition_reads_it_like_any_posterior() -> None:
     """The library's own search for the highest expected improvement, against a lattice."""
     made = process()
-    gp = cast(GaussianProcess, made)
     score = log_expected_improvement(float(made.predict_mean(made.x).max()))
-    point, value = maximise(gp, score, generator(7), dimension=2)
+    point, value = maximise(made, score, generator(7), dimension=2)
     lattice = np.stack(np.meshgrid(*[np.linspace(0, 1, 65)] * 2), -1).reshape(-1, 2)
     at = made.predict(lattice)
     assert value >= score(at.mean, at.deviation)[0].max() - 0.05  # a climb does not see beyond a face
     assert ((point >= 0) & (point <= 1)).all()
-    gain, upper = expected_gain(gp, point, generator(8))
+    gain, upper = expected_gain(made, point, generator(8))
     assert 0 <= gain <= upper
 
 

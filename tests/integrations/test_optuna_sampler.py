@@ -477,3 +477,17 @@ def test_nothing_to_recommend_is_said() -> None:
     empty.add_trial(finished(1, params={"n": 5}))
     with pytest.raises(InvalidInput, match="that all finished trials share"):
         recommend(empty)
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_a_threshold_is_turned_with_the_values(direction: str) -> None:
+    """A level-set method makes the suggestions in a study that it makes in an optimizer of the same direction."""
+    method = qd.LevelSet(threshold=0.4, kernel=qd.Matern(2.5, 0.4), norm_bound=1.0, noise=0.05)
+    space = qd.Space(x=qd.Float(0, 1))
+    optimizer = qd.Optimizer(space, direction=direction, method=method, seed=1)
+    study = optuna.create_study(direction=direction, sampler=QuadratSampler(search_space=space, method=method, seed=1))
+    for _ in range(10):
+        ours, theirs = optimizer.ask(), study.ask({"x": FloatDistribution(0, 1)})
+        assert ours.params == theirs.params
+        optimizer.tell(ours, 0.8 * ours.params["x"])
+        study.tell(theirs, 0.8 * ours.params["x"])

@@ -14,8 +14,9 @@ from quadrat.errors import InvalidInput
 from quadrat.methods.add_gp_ucb import AddGPUCB, AdditiveSearch, Practical, Theorem
 from quadrat.methods.base import Proposal, Told
 from quadrat.optimizer import Optimizer
+from quadrat.optimizer.domain_of import domain_of
 from quadrat.randomness import generator
-from quadrat.space import Fixed, Float, Space
+from quadrat.space import Categorical, Fixed, Float, Int, Space
 
 NONE = np.empty((0, 3))
 
@@ -180,6 +181,13 @@ def test_groups_that_do_not_fit_the_space_are_refused() -> None:
         AddGPUCB(groups=[[0, 1], [2]]).start(4, 0)
     with pytest.raises(InvalidInput, match=r"axes 0 to 1, got axis 2 "):
         AddGPUCB(groups=[[0, 1], [2]]).start(2, 0)
+    space = Space(heat=Float(0, 1), time=Float(0, 1), salt=Float(0, 1))
+    for groups in ([["heat"], ["salt"]], [[0], [2]]):
+        with pytest.raises(
+            InvalidInput,
+            match=r"each of heat, time, salt, got none for 'time' in \[\['heat'\], \['salt'\]\].* as \['time'\]",
+        ):
+            Optimizer(space, direction="maximize", method=AddGPUCB(groups=groups), seed=0)
 
 
 @pytest.mark.parametrize(
@@ -216,3 +224,60 @@ def test_groups_by_name() -> None:
     assert [record.params for record in named.trials] == [record.params for record in numbered.trials]
     with pytest.raises(InvalidInput, match=r"expected names of parameters that vary \(heat, salt, time\), got 'kind'"):
         Optimizer(space, direction="maximize", method=AddGPUCB(groups=[["kind"], ["heat", "salt", "time"]]))
+
+
+def test_what_is_recommended_may_be_evaluated() -> None:
+    """Group by group the best is (1, 1), which the constraint forbids: then it is the best that was told."""
+    space = Space(x=Float(0, 1), y=Float(0, 1)).subject_to(lambda params: params["x"] + params["y"] <= 1)
+    optimizer = Optimizer(space, direction="maximize", method=AddGPUCB(groups=[[0], [1]], n_initial=6), seed=0)
+    for _ in range(12):
+        trial = optimizer.ask()
+        optimizer.tell(trial, trial.params["x"] + trial.params["y"])
+    got = optimizer.recommend()
+    assert got.params["x"] + got.params["y"] <= 1
+    assert got.params in [record.params for record in optimizer.trials]
+    assert got.value > 0.85
+    assert got.credible_interval is not None
+    assert got.credible_interval[0] <= got.value <= got.credible_interval[1]
+
+
+def test_a_space_without_a_point_that_was_told_and_may_be_evaluated() -> None:
+    space = Space(x=Float(0, 1), y=Float(0, 1)).subject_to(lambda params: params["x"] + params["y"] <= 1e-3)
+    optimizer = Optimizer(space, direction="maximize", method=AddGPUCB(groups=[[0], [1]], n_initial=2), seed=0)
+    for x in (0.4, 0.6, 0.9):
+        optimizer.add({"x": x, "y": x}, x)
+    assert optimizer.recommend().params == {"x": 0.9, "y": 0.9}
+
+
+def test_value_and_interval_are_those_of_the_rounded_point() -> None:
+    """Three choices, of which the middle is best: the model's highest mean lies between what stands for them."""
+    domain = domain_of(Space(kind=Categorical(["a", "b", "c"]), n=Int(1, 4)))
+    search = AddGPUCB(groups=[[0], [1]], n_initial=6).start_in(domain, 0)
+    rng = np.random.default_rng(0)
+    for i in range(14):
+        x = domain.rounded(rng.random((1, 2)))[0]
+        search.tell(Told(i, x, np.array([1.0 * (x[0] > 0.6) + 0.5 * (0.3 < x[0] < 0.6) + x[1] * (1.4 - x[1])])))
+    guess = search.recommend()
+    assert np.array_equal(domain.rounded(guess.x[None, :])[0], guess.x)
+    assert guess.value == pytest.approx(float(search.model.gp.predict_mean(guess.x[None, :])[0]))
+
+
+def test_results_that_are_told_together_are_learned_from_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    learned: list[int] = []
+    method = AddGPUCB(groups=[[0, 2], [1]], n_initial=4)
+    search, learn = method.start(3, 0), AdditiveSearch._learn
+
+    def spied(self: AdditiveSearch, data: Any, previous: Any, trials: int) -> Any:
+        learned.append(trials)
+        return learn(self, data, previous, trials)
+
+    monkeypatch.setattr(AdditiveSearch, "_learn", spied)
+    search = method.start(3, 0)
+    x = np.random.default_rng(0).random((13, 3))
+    told = [Told(i, point, np.array([f(point)])) for i, point in enumerate(x)]
+    search.tell_many(told[:12])
+    assert learned == [12]
+    assert search.model.settled
+    for _ in range(5):  # next with 40 % more: 17
+        search.tell(told[12])
+    assert learned == [12, 17]

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import weakref
+from typing import Any
+
 import numpy as np
 import pytest
 
+from quadrat.arrays import Array
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.methods.additive_fit import AdditiveFit, Groups, fit_additive, inherited
-from quadrat.methods.additive_groups import Evidence, learn_groups, moves, ordered, random_groups, singletons, sweep
+from quadrat.methods.additive_groups import (
+    Evidence,
+    Learning,
+    Part,
+    learn_groups,
+    moves,
+    ordered,
+    random_groups,
+    singletons,
+    sweep,
+)
 
 
 def after(groups: Groups, size: int) -> set[Groups]:
@@ -67,7 +81,7 @@ def test_the_evidence_is_that_of_the_process() -> None:
     evidence = Evidence(data, fit)
     gp = GaussianProcess(fit.kernel, noise_variance=0.01, mean=fit.mean)
     gp.add(data.x, data.y)
-    matrix = np.sum([evidence.part(group, False).matrix for group in fit.groups], axis=0)
+    matrix = np.sum([evidence.matrix(evidence.part(group, False)) for group in fit.groups], axis=0)
     assert evidence(matrix) - len(data) * np.log(2 * np.pi) / 2 == pytest.approx(gp.log_evidence, abs=1e-8)
     variances = np.array(fit.amplitudes) ** 2
     kept, fresh = evidence.part((0, 1), False), evidence.part((0, 1), True)
@@ -114,3 +128,54 @@ def test_moves_find_what_random_partitions_miss() -> None:
     assert found.groups == true
     assert drawn.groups != true
     assert found.log_posterior > drawn.log_posterior + 10
+
+
+def test_a_sweep_keeps_the_matrices_of_its_groups_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the 66 pairs and 12 single axes of D = 12 a sweep tries all; never more than some matrices are alive."""
+    rng = np.random.default_rng(0)
+    x = rng.random((20, 12))
+    data = Observations.merge(x, np.sin(6 * x[:, 0] * x[:, 2]) + 0.1 * rng.standard_normal(20))
+    fit = fit_additive(data, singletons(12), nu=2.5, noise_variance=0.01)
+    alive = most = 0
+    made = Evidence.matrix
+
+    def gone() -> None:
+        nonlocal alive
+        alive -= 1
+
+    def matrix(self: Evidence, part: Part) -> Array:
+        nonlocal alive, most
+        found = made(self, part)
+        weakref.finalize(found, gone)
+        alive += 1
+        most = max(most, alive)
+        return found
+
+    monkeypatch.setattr(Evidence, "matrix", matrix)
+    sweep(data, fit, 2)
+    assert 12 <= most <= 12 + 3
+
+
+@pytest.mark.parametrize("by", ["moves", "random"])
+def test_groups_are_learned_from_some_of_many_observations(monkeypatch: pytest.MonkeyPatch, by: Learning) -> None:
+    """Beyond the limit from a seeded subset, hyper-parameters from all; up to it from everything, as without one."""
+    data = example(60)
+    before = learn_groups(data, 2, np.random.default_rng(0), nu=2.5, noise_variance=0.01, by=by)
+    monkeypatch.setattr("quadrat.methods.additive_groups._LEARNED_FROM", 60)
+    assert learn_groups(data, 2, np.random.default_rng(0), nu=2.5, noise_variance=0.01, by=by) == before
+    monkeypatch.setattr("quadrat.methods.additive_groups._LEARNED_FROM", 40)
+    sizes: list[int] = []
+    fitted = fit_additive
+
+    def spied(data: Observations, *args: Any, **options: Any) -> AdditiveFit:
+        sizes.append(len(data))
+        return fitted(data, *args, **options)
+
+    monkeypatch.setattr("quadrat.methods.additive_groups.fit_additive", spied)
+    some, again = (
+        learn_groups(data, 2, np.random.default_rng(seed), nu=2.5, noise_variance=0.01, by=by) for seed in (0, 0)
+    )
+    assert some == again
+    assert sizes.count(60) == 2  # each ends with a fit to all
+    assert set(sizes) == {40, 60}
+    assert (0, 2) in some.groups

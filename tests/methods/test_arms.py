@@ -51,8 +51,8 @@ def test_many_integers_that_exist_only_sometimes() -> None:
 @pytest.mark.parametrize(
     ("space", "message"),
     [
-        (Space(x=Float(0, 1)), "got axis 0, which is continuous"),
-        (Space(n=Int(1, 3), x=Float(0, 1)), "got axis 1, which is continuous"),
+        (Space(x=Float(0, 1)), "got 'x', which is continuous"),
+        (Space(n=Int(1, 3), x=Float(0, 1)), "got 'x', which is continuous"),
         (Space(n=Int(1, 10**6)), "values too close to list"),
         (Space(n=Int(1, 1000, log=True)), "values too close to list"),
         (Space(a=Int(1, 101), b=Int(1, 100)), "expected at most 10000 points, got 10100"),

@@ -213,3 +213,13 @@ def test_a_search_need_not_care_for_failures() -> None:
 def test_a_method_that_sees_the_cube_alone_starts_the_same_search_in_any_domain() -> None:
     inside, plain = RandomSearch().start_in(DOMAIN, 3), RandomSearch().start(5, 3)
     np.testing.assert_array_equal(inside.ask(2, np.empty((0, 5))).x, plain.ask(2, np.empty((0, 5))).x)
+
+
+def test_continua_are_the_smooth_axes_unless_said_otherwise() -> None:
+    assert DOMAIN.continua.tolist() == DOMAIN.smooth.tolist()
+    assert Domain((Axis(), Axis()), continuous=(True, False)).continua.tolist() == [True, False]
+
+
+def test_axes_are_called_by_their_names() -> None:
+    assert Domain((Axis(), Axis()), names=("heat", "time")).called(1) == "'time'"
+    assert Domain.cube(2).called(1) == "axis 1"

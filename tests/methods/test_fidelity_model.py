@@ -194,3 +194,35 @@ def test_doubling() -> None:
     assert doubled(0.5, -1.0) == doubled(0.5, 0.5) == 0.5
     assert doubled(0.5, 0.51) == 1.0
     assert doubled(0.5, 4.0) == 4.0
+
+
+def test_until_the_target_has_data_zeta_is_the_range_of_the_values() -> None:
+    known = model(3)
+    for x in GRID:
+        tell(known, 0, x, smooth(x))
+        tell(known, 1, x, smooth(x))
+    wide = known.frame.start / 0.01
+    assert known.gaps.zeta == pytest.approx((wide, wide, 0.0))
+    assert max(known.seen_gaps.zeta) < 0.1 * wide
+    assert known.blend(np.array([[0.5]]))[1][0] > 0.5 * wide
+    tell(known, 2, 0.5, smooth(0.5))
+    assert known.gaps == known.seen_gaps
+    stated = model(zeta=(0.1,))
+    tell(stated, 0, 0.5, 1.0)
+    assert stated.gaps.zeta == (0.1, 0.0)
+
+
+def test_levels_are_not_correlated_however_long_the_length_scales_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The axis of its own, on which levels lie when the kernel is learned, is long for the longest length-scale."""
+    form, seen = Learned(nu=0.5, lengthscales=(0.1, 1e4)), []
+
+    def spied(form: Learned, data: Observations, previous: Any = None) -> Matern:
+        seen.append(data)
+        return learn_kernel(form, data, previous)
+
+    monkeypatch.setattr("quadrat.methods.fidelity_model.learn_kernel", spied)
+    known = model(form=form, n_initial=4)
+    for level, x in ((0, 0.1), (0, 0.9), (1, 0.1), (1, 0.9)):
+        tell(known, level, x, smooth(x))
+    longest = Matern(0.5, 1e4)
+    assert longest(seen[0].x[:1], seen[0].x[2:]).max() < 1e-100

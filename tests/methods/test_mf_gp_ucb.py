@@ -71,7 +71,7 @@ def test_levels_that_cost_next_to_nothing_have_more_points() -> None:
     """Up to 10 for each axis, for at most a quarter of an evaluation of the target: 20 of 1, 15 of 4, 2 of 240."""
     axis = FidelityAxis(1, COORDINATES, (1.0, 4.0, 240.0))
     search = MFGPUCB().start_in(Domain(AXES, fidelity=axis), 0)
-    assert [sum(level == at for at, _ in search.design) for level in range(3)] == [20, 15, 2]
+    assert search.design == [20, 15, 2]
 
 
 def test_the_design_goes_on_past_pending_and_failed_points() -> None:
@@ -82,6 +82,63 @@ def test_the_design_goes_on_past_pending_and_failed_points() -> None:
         assert not (pending == x).all(axis=1).any()
         pending = np.vstack([pending, x])
     assert [level_of(x) for x in pending[14:]] == [0] * 6
+
+
+def test_failures_are_made_up_for() -> None:
+    """10, 2 and 2 trials are planned; five at the cheapest level fail and the first at the target: all are repeated."""
+    search, pending, levels = start(), NONE, []
+    for number in range(20):
+        x = search.ask(number, pending).x
+        assert not (pending == x).all(axis=1).any()
+        levels.append(level_of(x))
+        if number < 5 or levels.count(2) == 1:
+            search.fail(number, x)
+            pending = np.vstack([pending, x])
+        else:
+            search.tell(Told(number, x, np.array([objective(x)])))
+    assert [search.model.history.count(level) for level in range(3)] == [10, 2, 2]
+    assert levels == [0] * 15 + [1] * 2 + [2] * 3
+    assert "largest upper bound" in search.ask(20, pending).why
+
+
+def test_a_level_that_never_works_lets_the_others_go_first() -> None:
+    search, pending = start(), NONE
+    for number in range(16):
+        x = search.ask(number, pending).x
+        if level_of(x) == 0:
+            search.fail(number, x)
+            pending = np.vstack([pending, x])
+        else:
+            search.tell(Told(number, x, np.array([objective(x)])))
+    assert search.model.history == [1, 1, 2, 2]
+    assert len(np.unique(pending, axis=0)) == 12
+    assert level_of(search.ask(16, pending).x) == 0
+
+
+def test_results_that_were_not_asked_for_are_no_trials_of_other_levels() -> None:
+    """Twenty cheap ones are more than the whole design has trials: the target is evaluated all the same, and next."""
+    search, rng = start(), np.random.default_rng(0)
+    for number in range(20):
+        x = np.insert(rng.random(2), 1, COORDINATES[0])
+        search.tell(Told(number, x, np.array([objective(x)])))
+    assert search.model.settled
+    assert [level_of(x) for x in run(search, 4, first=20)] == [2, 1, 1, 2]
+
+
+def test_what_only_cheap_levels_say_of_the_target_is_not_certain() -> None:
+    """The cheapest level is 5 below the target: no interval from it alone may pretend to know."""
+    search, rng = start(), np.random.default_rng(0)
+    for number in range(12):
+        x = np.insert(rng.random(2), 1, COORDINATES[0])
+        search.tell(Told(number, x, np.array([float(np.sin(5 * x[0]))])))
+    guess = search.recommend()
+    assert guess.interval is not None
+    assert guess.interval[1] - guess.interval[0] > 1.5
+    seen = search.model.seen_gaps.zeta
+    assert seen[0] < 0.1
+    x = np.insert(guess.x[[0, 2]], 1, COORDINATES[2])
+    search.tell(Told(12, x, np.array([5.0])))
+    assert search.model.gaps == search.model.seen_gaps
 
 
 # --- the index and the level

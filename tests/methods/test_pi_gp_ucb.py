@@ -294,3 +294,14 @@ def test_nothing_told() -> None:
     search = STATED.start(2, 0)
     assert search.explain() == {"trials": 0}
     assert search.ask(0, NONE).why.startswith("uniform")
+
+
+def test_results_outside_a_thin_feasible_region() -> None:
+    """No candidate of any cell may be evaluated: it still asks, and the optimizer moves the point to a feasible one."""
+    space = Space(x=Float(0, 1), y=Float(0, 1)).subject_to(lambda p: abs(p["x"] - 0.7) + abs(p["y"] - 0.123) < 0.02)
+    optimizer = Optimizer(space, direction="maximize", method=PiGPUCB(n_initial=2), seed=0)
+    for x in (0.2, 0.4):
+        optimizer.add({"x": x, "y": x}, x)
+    for _ in range(2):
+        trial = optimizer.ask()
+        assert abs(trial.params["x"] - 0.7) + abs(trial.params["y"] - 0.123) < 0.02

@@ -68,6 +68,21 @@ def test_only_smooth_axes_are_perturbed() -> None:
     assert abs(choice.point[0] - 0.65) < 0.1
 
 
+def test_only_continua_are_perturbed() -> None:
+    """The second axis is smooth and no continuum: many integers, of which f depends steeply."""
+
+    def rounded(points: Array) -> Array:
+        return np.stack([points[:, 0], np.round(points[:, 1] * 999) / 999], axis=1)
+
+    domain = Domain((Axis(), Axis()), rounded, continuous=(True, False))
+    x = rounded(np.random.default_rng(0).random((60, 2)))
+    choice = robust_choice(domain, x, bumps(x[:, 0]) + 2 * x[:, 1], None, 0.1, 0)
+    assert choice.worst_at[1] == choice.point[1]
+    assert np.array_equal(rounded(choice.point[None, :])[0], choice.point)
+    with pytest.raises(InvalidInput, match="radius: expected one > 0 on a Float without steps or conditions"):
+        robust_choice(domain, x, x[:, 0], None, [0.0, 0.1], 0)
+
+
 def _third(column: Array) -> Array:
     return np.asarray(np.array([1 / 6, 0.5, 5 / 6])[np.minimum((3 * column).astype(int), 2)])
 
@@ -115,3 +130,13 @@ def test_wrong_arguments(options: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"x": [[0.1], [0.2]], "y": [0.0, 1.0], "variances": None, "radius": 0.1, **options}
     with pytest.raises(InvalidInput, match=message):
         robust_choice(LINE, seed=0, **given)
+
+
+def test_low_values_are_kept_beyond_the_most_that_the_posterior_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plateau of 1 with a hole of -1 at .4: kept by value, the hole would be forgotten, and .25 would seem safe."""
+    monkeypatch.setattr("quadrat.methods.robust_choice._KEPT", 80)
+    x = np.random.default_rng(0).random((200, 1))
+    y = np.where(np.abs(x[:, 0] - 0.4) < 0.06, -1.0, 1.0) + 0.2 * np.exp(-0.5 * ((x[:, 0] - 0.25) / 0.1) ** 2)
+    choice = robust_choice(LINE, x, y, None, 0.15, 0)
+    assert abs(choice.point[0] - 0.4) > 0.2
+    assert choice.point.tolist() == robust_choice(LINE, x, y, None, 0.15, 0).point.tolist()

@@ -128,6 +128,34 @@ def test_mixed_spaces_perturb_the_smooth_axes_alone() -> None:
     space.to_unit(optimizer.recommend().params)
 
 
+def test_many_integers_and_what_exists_under_a_condition_are_not_perturbed() -> None:
+    """Int(1, 1000) is smooth to climbs, and z is missing for "a": neither is missed by a little."""
+    space = Space(x=Float(0, 1), n=Int(1, 1000), kind=Categorical(["a", "b"]), z=Float(0, 1, when={"kind": "b"}))
+    optimizer = Optimizer(space, direction="maximize", method=StableOpt(perturbation=0.1), seed=0)
+    for _ in range(7):
+        trial = optimizer.ask()
+        optimizer.tell(trial, trial.params["x"] + trial.params["n"] / 1000)
+    got: Any = optimizer.explain()["search"]
+    assert got["worst case"]["perturbation"] == [0.1, 0.0, 0.0, 0.0]
+    point = np.array(got["worst case"]["of"])
+    assert np.array_equal(space.round(point), point)
+
+
+@pytest.mark.parametrize("space", [Space(n=Int(1, 2)), Space(n=Int(1, 1000)), Space(x=Float(0, 1, step=0.25))])
+def test_nothing_to_perturb_is_refused(space: Space) -> None:
+    (name,) = space.axes
+    with pytest.raises(
+        InvalidInput, match=f"expected a half-side > 0 on a Float without steps .* got 0.1 and '{name}'"
+    ):
+        Optimizer(space, direction="maximize", method=StableOpt(perturbation=0.1), seed=0)
+
+
+def test_numbers_of_any_kind_are_half_sides() -> None:
+    for given in (np.float32(0.25), np.array(0.25), 0.25):
+        assert StableOpt(perturbation=given).perturbation == 0.25  # type: ignore[arg-type]
+    assert StableOpt(perturbation=np.array([0.25, 0.5])).perturbation == (0.25, 0.5)  # type: ignore[arg-type]
+
+
 def test_recommendations_are_feasible() -> None:
     space = Space(x=Float(0, 1)).subject_to(lambda params: params["x"] <= 0.5)
     optimizer = Optimizer(space, direction="maximize", method=StableOpt(perturbation=0.05), seed=0)

@@ -11,7 +11,7 @@ from quadrat.errors import InvalidInput
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain
 from quadrat.methods.ucb1 import UCB1, UCB1Search
-from quadrat.optimizer import Optimizer
+from quadrat.optimizer import FAILED, Optimizer
 from quadrat.space import Categorical, Float, Int, Space
 
 NONE = np.empty((0, 1))
@@ -132,7 +132,7 @@ def test_through_the_optimizer_it_finds_the_best_choice() -> None:
 def test_refusals() -> None:
     with pytest.raises(InvalidInput, match=r"UCB1: expected a space with finitely many points .* use GPUCB or Auto"):
         UCB1().start(2, 0)
-    with pytest.raises(InvalidInput, match=r"got axis 1, which is continuous .* use GPUCB or Auto"):
+    with pytest.raises(InvalidInput, match=r"got 'x', which is continuous .* use GPUCB or Auto"):
         Optimizer(Space(n=Int(1, 3), x=Float(0, 1)), direction="maximize", method=UCB1(), seed=0)
     with pytest.raises(InvalidInput, match="noise: expected a finite number > 0"):
         UCB1(noise=0.0)
@@ -148,3 +148,32 @@ def test_a_rebuilt_search_is_the_same() -> None:
             search.tell(Told(number, ARMS[arm], np.array([value])))
     left: Array = first.ask(6, NONE).x
     assert left.tolist() == again.ask(6, NONE).x.tolist()
+
+
+def test_a_failed_arm_is_no_pull_and_is_not_pulled_again() -> None:
+    """One of eight arms fails at its first pull; the others are pulled as if it did not exist."""
+    names, rng = "abcdefgh", np.random.default_rng(0)
+    means = dict(zip(names, np.linspace(0.1, 0.9, 8), strict=True))
+    optimizer = Optimizer(Space(arm=Categorical(list(names))), direction="maximize", method=UCB1(), seed=0)
+    pulls = dict.fromkeys(names, 0)
+    for _ in range(200):
+        trial = optimizer.ask()
+        arm = trial.params["arm"]
+        pulls[arm] += 1
+        optimizer.tell(trial, FAILED if arm == "b" else float(rng.random() < means[arm]))
+    assert pulls["b"] == 1
+    assert pulls["h"] == max(pulls.values())
+    assert pulls["h"] > 50
+    assert optimizer.recommend().params["arm"] in "gh"
+    rebuilt = Optimizer.from_state(optimizer.space, optimizer.state(), method=optimizer.method)
+    assert rebuilt.ask() == optimizer.ask()
+
+
+def test_where_every_arm_failed_they_take_turns() -> None:
+    search = UCB1().start_in(FOUR, 0)
+    pending = NONE
+    for number in range(8):
+        x = search.ask(number, pending).x
+        search.fail(number, x)
+        pending = np.vstack([pending, x])
+    assert sorted(pending[:, 0].tolist()) == sorted(ARMS[:, 0].tolist() * 2)

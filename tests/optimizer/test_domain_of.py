@@ -190,3 +190,11 @@ def test_a_search_starts_in_the_domain_of_the_space_and_hears_of_failures() -> N
     events = list(method.log)
     Optimizer.from_state(MIXED, optimizer.state(), method=method)
     assert method.log == events + events
+
+
+def test_continua_are_floats_without_steps_and_conditions() -> None:
+    many = Space(x=Float(0, 1), n=Int(1, 1000), s=Float(0, 1, step=0.001), kind=Categorical(["a", "b"]))
+    assert domain_of(many).smooth.tolist() == [True, True, True, False]
+    assert domain_of(many).continua.tolist() == [True, False, False, False]
+    assert not domain_of(CONDITIONAL).continua.any()
+    assert domain_of(PLAIN).continua.all()

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.optimizer import Optimizer
+from quadrat.optimizer import FAILED, Optimizer
 from quadrat.space import Categorical, Float, Int, Space
 
 SPACE = Space(x=Float(0, 10), kind=Categorical(["a", "b"]))
@@ -64,9 +64,25 @@ def test_what_is_refused() -> None:
         Optimizer(SPACE, direction="maximize", method="RandomSearch").recommend(robust_to=0.1)
     whole = Optimizer(Space(n=Int(1, 5)), direction="maximize", method="RandomSearch")
     whole.add({"n": 1}, 1.0)
-    with pytest.raises(InvalidInput, match="expected"):
+    with pytest.raises(InvalidInput, match=r"robust_to: expected a space with a Float without steps .* got n"):
         whole.recommend(robust_to=0.1)
+    for nothing in ({}, {"x": 0}):
+        with pytest.raises(InvalidInput, match="robust_to: expected a share > 0 for at least one of x, got"):
+            optimizer.recommend(robust_to=nothing)
     constrained = Optimizer(Space(x=Float(0, 1)), direction="maximize")
     constrained.add({"x": 0.5}, 1.0, constraints={"c": -1.0})
     with pytest.raises(InvalidInput, match="expected a run without constraints, got c"):
         constrained.recommend(robust_to=0.1)
+
+
+@pytest.mark.parametrize("direction", ["maximize", "minimize"])
+def test_places_that_crash_are_not_robust(direction: str) -> None:
+    """f = x, and every trial beyond .5 fails: what failed counts as the worst value told."""
+    sign = 1 if direction == "maximize" else -1
+    optimizer = Optimizer(Space(x=Float(0, 1)), direction=direction, method="RandomSearch")
+    for i in range(21):
+        optimizer.add({"x": i / 20}, sign * i / 20 if i <= 10 else FAILED)
+    got = optimizer.recommend(robust_to=0.1)
+    assert 0.2 < got.params["x"] < 0.5
+    assert got.worst_case is not None
+    assert sign * got.worst_case.value < 0.5

@@ -322,11 +322,59 @@ def tell(
 def show(
     study: Study = None,
     storage: Storage = None,
-    last: Annotated[int, typer.Option("--last", help="How many trials; those that run are always shown.")] = 20,
+    last: Annotated[
+        int | None,
+        typer.Option(
+            "--last", help="How many trials; those that run are always shown. 20 if not given, all with --json."
+        ),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            help="Whose model it is, a name or with options: 'LPGPUCB(kernel=Matern(2.5, 0.3), norm_bound=2, noise=0.1,"
+            " budget=100)'. Shows its certificate and cells, whoever chose the trials.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show a study and its trials, or the studies of a storage that has several."""
+    """Show a study: what is recommended and how sure that is, progress, cells, trials; or the studies of a storage."""
     from quadrat.cli.show_command import show as shown
     from quadrat.cli.where import Where
 
-    shown(Where(study, storage), last, as_json=as_json)
+    shown(Where(study, storage), last, method, as_json=as_json)
+
+
+NamedStudy = Annotated[
+    str | None, typer.Argument(metavar="STUDY", help="Name of the study, as --study.", show_default=False)
+]
+
+
+@app.command()
+def report(
+    name: NamedStudy = None,
+    study: Study = None,
+    storage: Storage = None,
+    output: Annotated[str, typer.Option("--output", "-o", help="File to write.")] = "report.html",
+) -> None:
+    """Write what a study says as one HTML page that needs no network: what to use, figures, trials, settings."""
+    from quadrat.cli.report_command import named
+    from quadrat.cli.report_command import report as written
+    from quadrat.cli.where import Where
+
+    written(Where(named(name, study), storage), output)
+
+
+@app.command()
+def dashboard(
+    name: NamedStudy = None,
+    study: Study = None,
+    storage: Storage = None,
+    port: Annotated[int, typer.Option("--port", help="Of this machine; 0 takes any that is free.")] = 8080,
+) -> None:
+    """Serve Optuna's dashboard of a study, with figures of ours, to this machine, until Ctrl-C."""
+    from quadrat.cli.dashboard_command import dashboard as served
+    from quadrat.cli.report_command import named
+    from quadrat.cli.where import Where
+
+    served(Where(named(name, study), storage), port)

@@ -21,6 +21,14 @@ class Screen:
         self.width = min(shutil.get_terminal_size().columns, _WIDEST)
         self._console = Console(width=self.width, highlight=False, markup=False, emoji=False)
 
+    def can_show(self, characters: str) -> bool:
+        """Return whether the terminal has these characters."""
+        try:
+            characters.encode(self._console.encoding)
+        except (UnicodeEncodeError, LookupError):
+            return False
+        return not self._console.legacy_windows
+
     def show(self, what: RenderableType) -> None:
         """Print a table or a line, without trailing blanks in pipes."""
         if self._console.is_terminal:

@@ -1,4 +1,4 @@
-"""`quadrat show`: a study with its trials, and how these are described wherever they are printed."""
+"""`quadrat show`: a study with what is believed of it and its trials, and how these are described wherever printed."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from textwrap import fill
 from typing import Any
 
 import optuna
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
+from quadrat.cli.cell_table import cell_table
 from quadrat.cli.json_output import print_json
+from quadrat.cli.method_text import read_method
 from quadrat.cli.screen import Screen
+from quadrat.cli.sparkline import ASCII, BLOCKS
 from quadrat.cli.study_commands import opened
+from quadrat.cli.study_model import StudyModel, model_of
+from quadrat.cli.study_summary import model_json, progress_in, summary_lines, summary_table
 from quadrat.cli.trial_table import Line, plain_table, shown, trial_table
 from quadrat.cli.where import Where
-from quadrat.errors import InvalidInput
+from quadrat.errors import InvalidInput, QuadratError
 from quadrat.integrations.study_search import standard_error_of, values_of
+from quadrat.methods.base import Method
 from quadrat.studies.opening import METHOD, SEED, check_one_objective
 from quadrat.studies.storage import place
 from quadrat.studies.telling import FAILURE
@@ -34,11 +41,12 @@ STATES = {
 }
 """What states are called, in the order in which they are counted."""
 
+_LAST, _CELLS = 20, 5  # trials and cells that a terminal shows
 _OPEN = (TrialState.RUNNING, TrialState.WAITING)
 _SECONDS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
-def show(where: Where, last: int, *, as_json: bool) -> None:
+def show(where: Where, last: int | None, method: str | None = None, *, as_json: bool) -> None:
     """Print a study, or the studies of a storage that has several.
 
     Parameters
@@ -46,12 +54,16 @@ def show(where: Where, last: int, *, as_json: bool) -> None:
     where
         The study.
     last
-        How many trials are shown; those that have no result yet always are.
+        How many trials are shown; those that have no result yet always are. None is 20, and all as JSON.
+    method
+        Whose model says what is recommended, by name or as `read_method` reads it; None is the one kept with the study
+        where that is kept with its options, and else the default, as for `quadrat best`.
     as_json
         Whether it is printed as JSON.
     """
-    if last < 1:
+    if last is not None and last < 1:
         raise InvalidInput(f"last: expected at least 1, got {last}")
+    stated = None if method is None else read_method(method)
     storage = where.existing()
     if storage is None:
         raise InvalidInput(
@@ -62,7 +74,7 @@ def show(where: Where, last: int, *, as_json: bool) -> None:
     if where.name is None and len(names) > 1:
         _show_studies([optuna.load_study(study_name=name, storage=storage) for name in names], where, as_json=as_json)
     else:
-        _show_study(opened(where.name, where.storage), where, last, as_json=as_json)
+        _show_study(opened(where.name, where.storage), where, last, stated, as_json=as_json)
 
 
 def described(study: Study, where: Where) -> str:
@@ -70,7 +82,7 @@ def described(study: Study, where: Where) -> str:
     method, seed = study.user_attrs.get(METHOD), study.user_attrs.get(SEED)
     by = "" if method is None else f" with {method}"
     seeded = "" if seed is None else f", seed {seed}"
-    return f"{study.study_name} in {place(where.storage)}: {_direction(study)}{by}{seeded}"
+    return f"{shown(study.study_name)} in {place(where.storage)}: {_direction(study)}{by}{seeded}"
 
 
 def plain(trial: FrozenTrial) -> dict[str, Any]:
@@ -119,22 +131,55 @@ def _show_studies(studies: Sequence[Study], where: Where, *, as_json: bool) -> N
     screen.say(f"\nTo see one of them\n  {where.command('show --study NAME')}")
 
 
-def _show_study(study: Study, where: Where, last: int, *, as_json: bool) -> None:
+def _show_study(study: Study, where: Where, last: int | None, stated: Method | None, *, as_json: bool) -> None:
     check_one_objective(study)
     trials = study.get_trials(deepcopy=False)
-    chosen = [trial for trial in trials if trial.number >= len(trials) - last or trial.state in _OPEN]
+    rows = last or (len(trials) if as_json else _LAST)
+    chosen = [trial for trial in trials if trial.number >= len(trials) - rows or trial.state in _OPEN]
+    progress = progress_in(study, trials)
     if as_json:
-        print_json({**_summary(study), "trials": [plain(trial) for trial in chosen]})
+        said = {**_summary(study), **model_json(_model(study, stated, None)), "progress": progress}
+        print_json({**said, "trials": [plain(trial) for trial in chosen]})
         return
     screen = Screen()
-    screen.say(f"Study {described(study, where)}.\n{_total(study)}.")
+    head = f"Study {described(study, where)}."
+    screen.say(fill(head, screen.width, break_long_words=False, break_on_hyphens=False) + f"\n{_total(study)}.")
     screen.say("")
     if not chosen:
         screen.say(f"Nothing was asked yet: {where.command('ask')}")
         return
+    levels = BLOCKS if screen.can_show(BLOCKS) else ASCII
+    model = _model(study, stated, _CELLS)
+    screen.show(summary_table(summary_lines(model, progress, screen.width, levels)))
+    if not isinstance(model, str) and model.cells:
+        direction = study.direction.name.lower()
+        screen.say(f"\n{_cells_title(model)}")
+        screen.show(cell_table(model.cells, screen.width, direction=direction, bounded=model.bounded))
+    screen.say("")
     screen.show(trial_table(["number", "state", "value"], [_line(trial) for trial in chosen], screen.width))
     if len(chosen) < len(trials):
         screen.say(f"\n{len(chosen)} of {len(trials)} trials; --last {len(trials)} shows all.")
+
+
+def _model(study: Study, stated: Method | None, most_cells: int | None) -> StudyModel | str:
+    """Return what is believed of a study, or why nothing is."""
+    if not any(values_of(trial) for trial in study.get_trials(deepcopy=False)):
+        return "no trial is complete"
+    kept = study.user_attrs.get(METHOD)
+    try:
+        if stated is None and isinstance(kept, str) and "(" in kept:
+            stated = read_method(kept)
+        return model_of(study, stated, most_cells=most_cells)
+    except QuadratError as error:
+        return str(error)
+
+
+def _cells_title(model: StudyModel) -> str:
+    assert model.cells is not None
+    which = f"The {len(model.cells)} most promising of {many(model.n_cells, 'cell')}"
+    if model.n_cells <= len(model.cells):
+        which = many(model.n_cells, "cell")
+    return f"{which}; a parameter without a range is not cut:"
 
 
 def _line(trial: FrozenTrial) -> Line:
@@ -142,7 +187,7 @@ def _line(trial: FrozenTrial) -> Line:
     if trial.state is TrialState.RUNNING:
         note = f"asked {_ago(trial.datetime_start)}" if trial.params else "no parameters yet"
     elif trial.state is TrialState.FAIL:
-        note = " ".join(str(trial.user_attrs.get(FAILURE) or "").split())
+        note = shown(" ".join(str(trial.user_attrs.get(FAILURE) or "").split()))
     return Line([str(trial.number), STATES[trial.state], value_text(trial)], trial.params, note)
 
 

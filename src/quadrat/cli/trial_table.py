@@ -37,8 +37,19 @@ class Line:
 
 
 def shown(value: object) -> str:
-    """Return a value as it stands in tables: numbers with six digits."""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    r"""Return a value as it stands in tables: numbers with six digits, text in one line and without escape sequences.
+
+    Examples
+    --------
+    >>> shown(1 / 3), shown("tree"), shown("a\nb")
+    ('0.333333', 'tree', 'a\\nb')
+    """
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = str(value)
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def plain_table(header: Sequence[str]) -> Table:
@@ -64,6 +75,7 @@ def trial_table(header: Sequence[str], lines: Sequence[Line], width: int) -> Tab
     """
     names = list({name: None for line in lines for name in line.params})
     columns = [[_cell(line.params, name) for line in lines] for name in names]
+    names = [shown(name) for name in names]
     before = _width(header, [line.cells for line in lines])
     longest = max((cell_len(line.note) for line in lines), default=0)
     last = _GAP + max(cell_len(cell) for cell in (header[-1], *(line.cells[-1] for line in lines)))
@@ -95,7 +107,7 @@ def _folded(params: Mapping[str, Any], width: int) -> str:
     """Return all parameters with their names, in lines of this width."""
     lines: list[str] = []
     for name, value in params.items():
-        pair = f"{name}={shown(value)}"
+        pair = f"{shown(name)}={shown(value)}"
         if lines and cell_len(lines[-1]) + _GAP + cell_len(pair) <= width:
             lines[-1] += " " * _GAP + pair
         else:

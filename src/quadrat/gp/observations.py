@@ -107,6 +107,10 @@ class Observations:
             )
         )
 
+    def subset(self, rows: Ints) -> Observations:
+        """Return the means with these numbers, in this order."""
+        return Observations(self.x[rows], self.y[rows], self.count[rows], self.scatter[rows], self.known_variance[rows])
+
     def noise_variance(self, unknown: float) -> Array:
         """Return the variance of each mean, shape (n,), when the unknown variance has this value."""
         return np.where(self.count > 0, unknown / np.maximum(self.count, 1.0), self.known_variance)

@@ -1,12 +1,13 @@
-"""What a posterior says about some points."""
+"""What a posterior says about some points, and what counts as one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
-from quadrat.arrays import Array
+from quadrat.arrays import Array, ArrayLike
 
-__all__ = ["Prediction"]
+__all__ = ["Posterior", "Prediction"]
 
 
 @dataclass(frozen=True)
@@ -17,3 +18,25 @@ class Prediction:
     deviation: Array  # (m,)
     mean_gradient: Array | None = None  # (m, D)
     deviation_gradient: Array | None = None  # (m, D)
+
+
+class Posterior(Protocol):
+    """What an acquisition asks of a posterior, be it one process, a sketched one or a process for each cell."""
+
+    @property
+    def x(self) -> Array:
+        """The observed points, shape (n, D)."""
+
+    def __len__(self) -> int: ...
+
+    def predict(self, X: ArrayLike) -> Prediction:
+        """Return mean and deviation at the rows of X, shape (m, D)."""
+
+    def predict_mean(self, X: ArrayLike) -> Array:
+        """Return the mean alone, shape (m,)."""
+
+    def predict_with_gradients(self, X: ArrayLike) -> Prediction:
+        """Return mean and deviation with their gradients."""
+
+    def covariance(self, X: ArrayLike, Z: ArrayLike | None = None) -> Array:
+        """Return the posterior covariance between the rows of X, or between those of X and Z."""

@@ -60,7 +60,8 @@ class StudySearch:
         self._begin()
 
     def _begin(self) -> None:
-        self.search: Search = self.method.start_in(domain_of(self.searched.space), self.seed)
+        method = self.direction.turn_method(self.method)
+        self.search: Search = method.start_in(domain_of(self.searched.space), self.seed)
         self._seen: set[int] = set()  # numbers of finished trials
         self._last: tuple[datetime, int] | None = None  # when the last of them finished, and its number
         self._failed: list[Array] = []

@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 
 from quadrat.arrays import Array
-from quadrat.gp import GaussianProcess
+from quadrat.gp.prediction import Posterior
 
 __all__ = [
     "UPPER",
@@ -27,6 +27,7 @@ __all__ = [
     "draws",
     "excesses",
     "expected_gain",
+    "gain_of",
     "log_expected_improvement",
     "log_probability_of_improvement",
     "maximise",
@@ -128,7 +129,7 @@ def improvement(z: Array) -> tuple[Array, Array, Array]:
 
 
 def maximise(
-    gp: GaussianProcess,
+    gp: Posterior,
     score: Score,
     rng: np.random.Generator,
     *,
@@ -163,6 +164,7 @@ def maximise(
 
     Examples
     --------
+    >>> from quadrat.gp import GaussianProcess
     >>> from quadrat.kernels import Matern
     >>> gp = GaussianProcess(Matern(2.5, 0.3), noise_variance=0.01)
     >>> gp.add([[0.0], [0.5], [1.0]], [0.0, 1.0, 0.5])
@@ -205,14 +207,18 @@ def maximise(
     return ends[best], float(values[best])
 
 
-def expected_gain(gp: GaussianProcess, x: Array, rng: np.random.Generator) -> tuple[float, float]:
+def expected_gain(gp: Posterior, x: Array, rng: np.random.Generator) -> tuple[float, float]:
     """Estimate max f - f(x), in model units, by drawing f jointly at no more than 256 points.
 
     Half of them are uniform, the others lie around x: in many dimensions it is there that improvement is to be had.
     Returns the mean of the draws and their 90 % quantile: what the model believes, from below; never a bound.
     """
     points = np.vstack([x[None, :], points_around(x, _CANDIDATES - 1, rng)])
-    drawn = excesses(gp.predict_mean(points), gp.covariance(points), _DRAWS, rng)
+    return gain_of(excesses(gp.predict_mean(points), gp.covariance(points), _DRAWS, rng))
+
+
+def gain_of(drawn: Array) -> tuple[float, float]:
+    """Return what is stated of draws of max f - f(x), shape (count,): their mean and their 90 % quantile."""
     return float(np.mean(drawn)), float(np.quantile(drawn, UPPER))
 
 
@@ -247,14 +253,14 @@ def scattered(centres: Array, each: int, scales: tuple[float, ...], rng: np.rand
     return np.clip(repeated + np.where(moved, steps * rng.standard_normal(repeated.shape), 0.0), 0.0, 1.0)
 
 
-def _values(gp: GaussianProcess, score: Score, points: Array) -> Array:
+def _values(gp: Posterior, score: Score, points: Array) -> Array:
     at = gp.predict(points)
     with np.errstate(all="ignore"):
         values = score(at.mean, at.deviation)[0]
     return np.where(np.isfinite(values), values, -np.finfo(np.float64).max)
 
 
-def _around_best(gp: GaussianProcess, rng: np.random.Generator) -> Array:
+def _around_best(gp: Posterior, rng: np.random.Generator) -> Array:
     """Points near the four observed points of highest mean, each with some axes moved; shape (m, D)."""
     top = gp.x[np.argsort(-gp.predict_mean(gp.x), kind="stable")[:4]]
     return scattered(top, len(_NEAR_SCALES) * _NEAR_EACH // len(top) + 1, _NEAR_SCALES, rng)

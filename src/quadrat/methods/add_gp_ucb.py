@@ -6,7 +6,8 @@ group [K15, algorithm 1].
 
 Groups are given, or learned with the hyper-parameters. The recommended point has the highest posterior mean of all
 points of the cube, evaluated or not: group by group it is found as easily, and in many dimensions it combines what
-different evaluations had good.
+different evaluations had good. Where that point may not be evaluated, since the space is constrained across groups, it
+is the evaluated one of highest mean.
 
 References
 ----------
@@ -26,7 +27,7 @@ import numpy as np
 from quadrat.arrays import Array, as_number
 from quadrat.errors import InvalidInput
 from quadrat.gp import Observations
-from quadrat.methods.acquisition import UPPER, excesses, points_around
+from quadrat.methods.acquisition import excesses, gain_of, points_around
 from quadrat.methods.additive_fit import AdditiveFit, Groups, fit_additive
 from quadrat.methods.additive_groups import Learning, learn_groups, ordered, singletons
 from quadrat.methods.additive_model import AdditiveModel, GroupPosterior
@@ -49,8 +50,7 @@ _ASIDE = 0.05  # how far a proposal steps aside that is pending already
 class Practical:
     """beta_t = scale d log(2 t), d the size of the largest group: the form that [K15, section 6] takes in practice.
 
-    Their scale is .2, for deviations that include what groups trade with each other. Centred ones are smaller: with
-    them .2 soon stopped to explore, and 1 did better on sums of two-dimensional functions.
+    Their scale is .2, for deviations that include what groups trade with each other. Centred ones are smaller.
     """
 
     scale: float = 1.0
@@ -158,19 +158,19 @@ class AddGPUCB(Method):
         return self.form.beta(t, groups)
 
     def start(self, dimension: int, seed: int) -> AdditiveSearch:
-        return AdditiveSearch(self, dimension, seed)
+        return AdditiveSearch(self, Domain.cube(dimension), seed)
 
     def start_in(self, domain: Domain, seed: int) -> AdditiveSearch:
         """Begin a search in a domain whose names the groups may use."""
         named = None if self.groups is None else _named(self.groups)
         if named is None:
-            return AdditiveSearch(self, domain.dimension, seed, domain.names)
+            return AdditiveSearch(self, domain, seed)
         unknown = [name for group in named for name in group if name not in domain.names]
         if unknown:
             known = ", ".join(domain.names) or "none"
             raise InvalidInput(f"groups: expected names of parameters that vary ({known}), got {unknown[0]!r}")
         numbers = [[domain.names.index(name) for name in group] for group in named]
-        return AdditiveSearch(replace(self, groups=numbers), domain.dimension, seed, domain.names)
+        return AdditiveSearch(replace(self, groups=numbers), domain, seed)
 
 
 def _named(groups: object) -> tuple[tuple[str, ...], ...] | None:
@@ -198,24 +198,34 @@ def as_groups(groups: object) -> Groups:
     return ordered(found)
 
 
+def _require_cover(groups: Groups, domain: Domain) -> None:
+    """Refuse groups that leave out an axis of the domain, or have one that it does not have."""
+    axes, wanted = {axis for group in groups for axis in group}, set(range(domain.dimension))
+    if axes == wanted:
+        return
+    missing, strange = sorted(wanted - axes), sorted(axes - wanted)
+    problem = f"none for {domain.called(missing[0])}" if missing else f"axis {strange[0]}"
+    alone = repr(domain.names[(missing or [0])[0]]) if domain.names else str((missing or [0])[0])
+    all_of = ", ".join(domain.names) or f"the axes 0 to {domain.dimension - 1}"
+    got = [[domain.names[i] if i in wanted and domain.names else i for i in group] for group in groups]
+    raise InvalidInput(
+        f"groups: expected a group for each of {all_of}, got {problem} in {got!r}; what acts alone is a group such as "
+        f"[{alone}]"
+    )
+
+
 class AdditiveSearch(Search):
     """Add-GP-UCB at work."""
 
     asking_changes_nothing = True
 
-    def __init__(self, method: AddGPUCB, dimension: int, seed: int, names: tuple[str, ...] = ()) -> None:
-        self.method, self.dimension, self.seed, self.names = method, dimension, seed, names
+    def __init__(self, method: AddGPUCB, domain: Domain, seed: int) -> None:
+        self.method, self.domain, self.dimension, self.seed = method, domain, domain.dimension, seed
         self._given: Groups | None = None
         if method.groups is not None:
             self._given = as_groups(method.groups)
-            axes = {axis for group in self._given for axis in group}
-            if axes != set(range(dimension)):
-                missing, strange = sorted(set(range(dimension)) - axes), sorted(axes - set(range(dimension)))
-                problem = f"none for axis {missing[0]}" if missing else f"axis {strange[0]}"
-                raise InvalidInput(
-                    f"groups: expected a group for each of the axes 0 to {dimension - 1}, got {problem} in "
-                    f"{self._given!r}; an axis that acts alone is a group such as [{(missing or [0])[0]}]"
-                )
+            _require_cover(self._given, domain)
+        dimension = domain.dimension
         learns = method.groups is None and method.group_size > 1
         usual = min(max(_FEWEST, (4 if learns else 2) * dimension), _MOST)
         self.n_initial = usual if method.n_initial is None else method.n_initial
@@ -255,15 +265,26 @@ class AdditiveSearch(Search):
     def tell(self, told: Told) -> None:
         self.model.tell(told)
 
+    def tell_many(self, told: Sequence[Told]) -> None:
+        self.model.tell_many(told)
+
     def recommend(self) -> Guess:
         """Return the point of highest posterior mean, found group by group, with a 90 % credible interval."""
         trials = self.model.trials
         with self.model.groups() as posterior:
-            x, _ = posterior.maximise(0.0, generator(self.seed, trials, _BEST))
+            x = self._permitted(posterior.maximise(0.0, generator(self.seed, trials, _BEST))[0])
             gain, upper = self._gain(posterior, x, generator(self.seed, trials, _GAIN))
         at = self.model.gp.predict(x[None, :])
         mean, reach = float(at.mean[0]), CREDIBLE * float(at.deviation[0])
         return Guess(x, mean, (mean - reach, mean + reach), gain=gain, gain_upper=upper)
+
+    def _permitted(self, x: Array) -> Array:
+        """Return the point that stands for x, (D,), or where it may not be evaluated, the best that was told."""
+        point = self.domain.rounded(x[None, :])
+        if self.domain.allowed(point)[0]:
+            return np.asarray(point[0])
+        told = self.domain.permitted(self.model.gp.x)
+        return np.array(told[int(np.argmax(self.model.gp.predict_mean(told)))])
 
     def _gain(self, posterior: GroupPosterior, x: Array, rng: np.random.Generator) -> tuple[float, float]:
         """Estimate max f - f(x) = sum_j [max f^(j) - f^(j)(x^(j))] and its 90 % quantile, from below; never a bound.
@@ -276,16 +297,16 @@ class AdditiveSearch(Search):
             here = x[list(group)]
             points = np.vstack([here[None, :], points_around(here, _CANDIDATES - 1, rng)])
             drawn += excesses(posterior.predict(j, points).mean, posterior.covariance(j, points), _DRAWS, rng)
-        return float(np.mean(drawn)), float(np.quantile(drawn, UPPER))
+        return gain_of(drawn)
 
     def explain(self) -> dict[str, object]:
         if not self.model.trials:
             return {"trials": 0}
-        fit = self.model.fit
+        fit, names = self.model.fit, self.domain.names
         return {
             "trials": self.model.trials,
             "initial design complete": self.model.settled,
-            "groups": [[self.names[axis] if self.names else axis for axis in group] for group in fit.groups],
+            "groups": [[names[axis] if names else axis for axis in group] for group in fit.groups],
             "groups were": "learned" if self._given is None else "given",
             "lengthscales": list(fit.lengthscales),
             "amplitudes": list(fit.amplitudes),

@@ -28,7 +28,6 @@ from scipy.linalg import lapack
 from quadrat.arrays import Array
 from quadrat.gp import Observations
 from quadrat.kernels import Matern
-from quadrat.kernels.stationary import Lengthscales
 from quadrat.methods.additive_fit import AdditiveFit, Groups, fit_additive, inherited
 
 __all__ = ["Learning", "improve", "learn_groups", "ordered", "random_groups", "singletons"]
@@ -41,6 +40,7 @@ Learning: TypeAlias = Literal["moves", "random"]
 
 _LEAST_GAIN = 1e-6  # nats: rounding alone must not shuffle the groups
 _SWEEPS = 12
+_LEARNED_FROM = 256  # observations at most: thousands of moves are tried, and each costs the cube of their number
 _RANDOM = 10  # partitions drawn beside the earlier one
 
 
@@ -62,9 +62,9 @@ def random_groups(dimension: int, size: int, rng: np.random.Generator) -> Groups
 
 @dataclass(frozen=True)
 class Part:
-    """The kernel matrix of one group, shape (n, n), with the hyper-parameters behind it."""
+    """A group and the hyper-parameters of its kernel."""
 
-    matrix: Array
+    group: tuple[int, ...]
     lengthscales: tuple[float, ...]
     amplitude: float
 
@@ -75,6 +75,8 @@ class Evidence:
     A group that the fit does not have is tried twice. Inherited: every axis keeps its length-scale, and brings its
     share of its old group's variance. Fresh: the typical length-scale and amplitude, because what an axis does only
     together with another is not seen in what was learned of it alone.
+
+    Matrices are made whenever they are asked for: D axes have D^2/2 pairs, too many to keep one of n x n for each.
     """
 
     def __init__(self, data: Observations, fit: AdditiveFit) -> None:
@@ -84,29 +86,25 @@ class Evidence:
         self._noise = data.noise_variance(fit.noise_variance)
         self._variance = np.array(inherited(fit, singletons(data.x.shape[1]))) ** 2
         self._typical = float(np.exp(np.mean(np.log(fit.lengthscales)))), float(np.sqrt(self._variance.mean()))
-        self._known = {
-            (group, fresh): self._part(group, part.lengthscales, part.amplitude)
-            for group, part in zip(fit.groups, fit.parts, strict=True)
-            for fresh in (False, True)
+        self._own = {
+            group: Part(group, tuple(fit.lengthscales[i] for i in group), amplitude)
+            for group, amplitude in zip(fit.groups, fit.amplitudes, strict=True)
         }
 
-    def _part(self, group: tuple[int, ...], lengthscales: Lengthscales, amplitude: float) -> Part:
-        scales = tuple(float(scale) for scale in np.atleast_1d(lengthscales))
-        kernel = Matern(self.fit.nu, scales, amplitude=amplitude)
-        return Part(kernel(np.ascontiguousarray(self._x[:, list(group)])), scales, amplitude)
-
     def part(self, group: tuple[int, ...], fresh: bool) -> Part:
-        """Return the part of one group."""
-        found = self._known.get((group, fresh))
-        if found is None:
-            if fresh:
-                scale, amplitude = self._typical
-                found = self._part(group, (scale,) * len(group), amplitude * sqrt(len(group)))
-            else:
-                amplitude = float(np.sqrt(self._variance[list(group)].sum()))
-                found = self._part(group, tuple(self.fit.lengthscales[i] for i in group), amplitude)
-            self._known[group, fresh] = found
-        return found
+        """Return the hyper-parameters of one group."""
+        if group in self._own:
+            return self._own[group]
+        if fresh:
+            scale, amplitude = self._typical
+            return Part(group, (scale,) * len(group), amplitude * sqrt(len(group)))
+        amplitude = float(np.sqrt(self._variance[list(group)].sum()))
+        return Part(group, tuple(self.fit.lengthscales[i] for i in group), amplitude)
+
+    def matrix(self, part: Part) -> Array:
+        """Return the kernel matrix of one group, shape (n, n)."""
+        kernel = Matern(self.fit.nu, part.lengthscales, amplitude=part.amplitude)
+        return np.asarray(kernel(np.ascontiguousarray(self._x[:, list(part.group)])))
 
     def __call__(self, matrix: Array) -> float:
         """Return -y' A^-1 y / 2 - log det A / 2 with A the matrix plus noise; -inf where it is singular."""
@@ -158,16 +156,17 @@ def sweep(data: Observations, fit: AdditiveFit, size: int) -> AdditiveFit:
     """
     evidence = Evidence(data, fit)
     left = {group: evidence.part(group, False) for group in fit.groups}
-    matrix = np.asarray(np.sum([part.matrix for part in left.values()], axis=0))
+    matrices = {group: evidence.matrix(part) for group, part in left.items()}  # of the groups in `left`, no others
+    matrix = np.asarray(np.sum(list(matrices.values()), axis=0))
     now = evidence(matrix)
 
     def changed(move: Move, fresh: bool) -> Array:
         gone, come = move
         after: Array = matrix.copy()
         for group in come:
-            after += evidence.part(group, fresh).matrix
+            after += evidence.matrix(evidence.part(group, fresh))
         for group in gone:
-            after -= left[group].matrix
+            after -= matrices[group]
         return after
 
     gains = [
@@ -183,8 +182,10 @@ def sweep(data: Observations, fit: AdditiveFit, size: int) -> AdditiveFit:
             if value - now > _LEAST_GAIN:  # others were made meanwhile
                 matrix, now = trial, value
                 for group in gone:
-                    del left[group]
-                left.update({group: evidence.part(group, fresh) for group in come})
+                    del left[group], matrices[group]
+                for group in come:
+                    left[group] = evidence.part(group, fresh)
+                    matrices[group] = evidence.matrix(left[group])
     groups = ordered(left)
     scales = dict(pair for group in groups for pair in zip(group, left[group].lengthscales, strict=True))
     return replace(
@@ -225,11 +226,11 @@ def learn_groups(
     Parameters
     ----------
     data
-        Merged observations.
+        Merged observations. Groups are learned from 256 of them at most, drawn at random; hyper-parameters from all.
     size
         The largest group.
     rng
-        Draws partitions; moves draw none.
+        Draws partitions, and which observations groups are learned from where they are many.
     nu, noise_variance
         Of `fit_additive`.
     previous
@@ -246,6 +247,10 @@ def learn_groups(
     ((0, 2), (1,))
     """
     dimension = data.x.shape[1]
+    if len(data) > _LEARNED_FROM:
+        some = data.subset(np.sort(rng.permutation(len(data))[:_LEARNED_FROM]))
+        found = learn_groups(some, size, rng, nu=nu, noise_variance=noise_variance, previous=previous, by=by)
+        return fit_additive(data, found.groups, nu=nu, noise_variance=noise_variance, previous=found)
     if by == "random":
         drawn = {random_groups(dimension, size, rng) for _ in range(_RANDOM)} | (
             {previous.groups} if previous else set()

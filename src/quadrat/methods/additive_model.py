@@ -12,7 +12,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import ceil
 from typing import TypeAlias
@@ -66,14 +66,19 @@ class AdditiveModel:
 
     def tell(self, told: Told) -> None:
         """Take in one trial; learn where that is due."""
-        known = told.variance is not None
-        for value in [float(np.mean(told.values))] if known else told.values.tolist():
-            self._x.append(np.asarray(told.x, dtype=np.float64))
-            self._y.append(value)
-            self._variance.append(np.nan if told.variance is None else told.variance)
-        self.trials += 1
+        self.tell_many([told])
+
+    def tell_many(self, told: Sequence[Told]) -> None:
+        """Take in trials that are told together; learn once, after the last, where that is due."""
+        for one in told:
+            known = one.variance is not None
+            for value in [float(np.mean(one.values))] if known else one.values.tolist():
+                self._x.append(np.asarray(one.x, dtype=np.float64))
+                self._y.append(value)
+                self._variance.append(np.nan if one.variance is None else one.variance)
+        self.trials += len(told)
         self._provisional = None
-        if self.trials == self._due:
+        if self.trials >= self._due:
             self._learned = self._learn(self._data(), self._learned, self.trials)
             self._due = ceil(_GROWTH * self.trials)
 

@@ -13,7 +13,7 @@ import numpy as np
 from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp.observations import group_rows
-from quadrat.methods.domain import Domain
+from quadrat.methods.domain import PROBES, Domain, probed
 from quadrat.randomness import generator
 
 __all__ = ["MOST_ARMS", "arms_of", "finite_arms"]
@@ -21,7 +21,6 @@ __all__ = ["MOST_ARMS", "arms_of", "finite_arms"]
 MOST_ARMS = 10_000
 """An index at every arm costs no more than some milliseconds to a second up to so many."""
 
-_PROBES = 4097  # coordinates at which an axis is rounded to find its values
 _MOST_PRODUCTS = 200_000  # combinations looked at; where values depend on each other, many are one arm
 _BASES = 64  # places from which an axis that does not exist everywhere is probed
 
@@ -44,8 +43,8 @@ def arms_of(domain: Domain) -> Array:
     for i, found in enumerate(values):
         if found is None:
             raise InvalidInput(
-                f"arms: expected finitely many points (integers, steps, choices), got axis {i}, which is continuous or "
-                "has values too close to list; use GPUCB or Auto, or give it a step or a list of choices"
+                f"arms: expected finitely many points (integers, steps, choices), got {domain.called(i)}, which is "
+                "continuous or has values too close to list; use GPUCB or Auto, or give it a step or a list of choices"
             )
     known = [found for found in values if found is not None]
     size = prod(len(found) for found in known)
@@ -88,11 +87,15 @@ def _values(domain: Domain, axis: int) -> Array | None:
     base = _where_it_exists(domain, axis)
     if domain.round is None or base is None:
         return None
-    probes = np.tile(base, (_PROBES, 1))
-    probes[:, axis] = np.linspace(0.0, 1.0, _PROBES)
-    found, counts = np.unique(domain.rounded(probes)[:, axis], return_counts=True)
+
+    def rounded(coordinates: Array) -> Array:
+        points = np.tile(base, (len(coordinates), 1))
+        points[:, axis] = coordinates
+        return np.asarray(domain.rounded(points)[:, axis])
+
+    found, counts = probed(rounded)
     # Of a single value every probe is the same; the outermost bins may be cut in half.
-    return found if len(found) < _PROBES // 2 and (counts[1:-1] >= 2).all() else None
+    return found if len(found) < PROBES // 2 and (counts[1:-1] >= 2).all() else None
 
 
 def _where_it_exists(domain: Domain, axis: int) -> Array | None:

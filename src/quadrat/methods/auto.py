@@ -250,6 +250,16 @@ class AutoSearch(Search):
         feasibility = chances.feasibility(features[best])
         return Guess(x, value, (low, high), gain=gain, gain_upper=upper, feasibility=feasibility)
 
+    def predict(self, points: Array) -> tuple[Array, Array, Array]:
+        """The averaged mean with a 90 % credible interval, shapes (m,).
+
+        Where there are too many observations for one model, of the model around the best place that is known.
+        """
+        beliefs = self.beliefs if self.model.is_of_all else self._best_place()[0]
+        mean, deviation = beliefs.model.current()[1].predict(self.domain.features(points)).mixture()
+        margin, units = WIDER * CREDIBLE * deviation, beliefs.model.units()
+        return units.told(mean), units.told(mean - margin), units.told(mean + margin)
+
     def _rank(self, guess: Guess) -> tuple[bool, bool, float]:
         """What sorts guesses of several models, the best last: see `Chances.order`."""
         if guess.feasibility is not None and guess.feasibility < 0.5 - 1e-9:

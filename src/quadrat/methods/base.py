@@ -162,6 +162,15 @@ class Search(ABC):
     def recommend(self) -> Guess:
         """Return the best point according to what was told; at least one trial was."""
 
+    def predict(self, points: Array) -> tuple[Array, Array, Array] | None:  # noqa: ARG002
+        """Return what is believed of f at points (m, D), rounded where the space rounds; at least one trial was told.
+
+        Mean, lower and upper end of the interval, each shape (m,): the interval that `recommend` has for its point, so
+        90 % credible where a model is fitted, and of the certified band where assumptions are stated. None where
+        there is no model, or where it means nothing since the data contradict it.
+        """
+        return None
+
     def certificate(self) -> Certificate | str:
         """Return the certificate, or the reason why there is none."""
         return "this method does not certify: it needs stated assumptions (LPGPUCB has them)"
@@ -186,7 +195,7 @@ class Search(ABC):
         raise NotAvailable(f"recommend: expected a method that handles contexts, got {type(self).__name__}")
 
     def certificate_in(self, context: Array) -> Certificate | str:  # noqa: ARG002
-        """Return the certificate of what is recommended in a context, (D,), or the reason why there is none."""
+        """Return the certificate in a context, (D,), of the point that it names, or why there is none."""
         return "this method does not certify: it needs stated assumptions (LPGPUCB has them)"
 
     # --- level sets

@@ -6,7 +6,9 @@ then L-BFGS-B with analytic gradients inside the cells whose candidates are high
 
 A point of the cube may stand for another, where a parameter is an integer or a choice: only points that stand for
 themselves are candidates, climbs keep to the other axes, and a cell without such a point cannot be evaluated and is
-passed over. Candidates keep a little away from faces between cells, since parameters and back again rounds.
+passed over. Where no cell has one, since all that was told lies where the space's constraint forbids to evaluate, every
+point is a candidate, and whoever asks moves to one that may be evaluated. Candidates keep a little away from faces
+between cells, since parameters and back again rounds.
 
 Both steps draw from streams named by the cell and by how much it was told, and cells are ranked by candidates alone,
 never by climbs that happen to be remembered. So the answer is a function of what was told, whenever it was asked for.
@@ -89,6 +91,9 @@ class CellMaxima:
             known[cell.number] = kept
         self._known = {number: kept for number, kept in known.items() if number not in waiting}
         worth = [cell for cell in process.cells if known[cell.number].rough]
+        if not worth:
+            peaks = (self._rough(cell, waiting.get(cell.number), anywhere=True)[0] for cell in process.cells)
+            return max(peaks, key=lambda peak: peak.value)
         ranked = sorted(worth, key=lambda cell: -known[cell.number].rough[0].value)  # of equals the oldest
         best: Peak | None = None
         for cell in ranked[:_CLIMBED]:
@@ -97,10 +102,11 @@ class CellMaxima:
                 kept.climbed = self._climb(cell, kept.rough, waiting.get(cell.number))
             if best is None or kept.climbed.value > best.value:
                 best = kept.climbed
-        assert best is not None  # an observed point is a candidate of its cell
+        assert best is not None
         return best
 
-    def _rough(self, cell: ProcessCell, waiting: Array | None) -> list[Peak]:
+    def _rough(self, cell: ProcessCell, waiting: Array | None, *, anywhere: bool = False) -> list[Peak]:
+        """The best of each kind of candidates, the highest first; with `anywhere` none is left out."""
         (low, high), beta = _inside(cell, waiting), self.multiplier(cell)
         spread = low + (high - low) * generator(self.seed, _SCATTER, cell.number).random((_SPREAD, len(low)))
         batches = [spread, _corners(low, high)]
@@ -112,7 +118,7 @@ class CellMaxima:
             steps = np.resize(_STEPS, len(around))[:, None] * (high - low) * rng.standard_normal(around.shape)
             moved = rng.random(around.shape) < max(0.5, 1 / len(low))
             batches.append(np.vstack([tops, np.clip(around + np.where(moved, steps, 0.0), low, high)]))
-        standing = [self._standing(cell, batch) for batch in batches]
+        standing = batches if anywhere else [self._standing(cell, batch) for batch in batches]
         if waiting is not None:
             free = [points[~_among(points, waiting)] for points in standing]
             standing = free if any(map(len, free)) else standing  # where every setting is pending, one is repeated

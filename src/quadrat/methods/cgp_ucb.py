@@ -24,13 +24,13 @@ from quadrat.arrays import Array, as_number
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Kernel
-from quadrat.methods.acquisition import UPPER, Score, excesses, points_around, upper_bound
+from quadrat.methods.acquisition import Score, excesses, gain_of, points_around, upper_bound
 from quadrat.methods.base import CREDIBLE, Guess, MethodFacts, Proposal, Search, Told
 from quadrat.methods.context_kernel import Composition, columns, composed, learn_composed
 from quadrat.methods.context_slice import ContextSlice, require_free_axis
 from quadrat.methods.domain import Domain
 from quadrat.methods.gp_ucb import GPUCB, Agnostic, Continuous, Finite
-from quadrat.methods.surrogate import Frame, Learned, ModelBased, Surrogate
+from quadrat.methods.surrogate import Frame, Learned, ModelBased, Surrogate, spread
 from quadrat.randomness import generator
 
 __all__ = ["CGPUCB"]
@@ -142,9 +142,7 @@ class ContextModel(Surrogate):
 
     def _learn(self) -> Frame:
         y = np.array(self._y)
-        spread = float(np.std(y))
-        differ = spread > 1e-12 * float(np.abs(y).max())  # values that are equal up to rounding have no scale
-        shift, scale = (float(np.mean(y)), spread if differ else 1.0) if self.method.standardise else (0.0, 1.0)
+        shift, scale = (float(np.mean(y)), spread(y)) if self.method.standardise else (0.0, 1.0)
         form = self.method.form_of_kernel
         if self.given is not None:
             return Frame(self.given, shift, scale)
@@ -234,13 +232,13 @@ class ContextModelSearch(Search):
         others = within.placed(np.vstack([x[None, :], points_around(x, _POINTS - 1, rng)]))
         others = np.vstack([x[None, :], others[self.domain.allowed(others)]])
         features = self.domain.features(others)
-        drawn = excesses(gp.predict_mean(features), gp.covariance(features), _DRAWS, rng)
+        gain, upper = gain_of(excesses(gp.predict_mean(features), gp.covariance(features), _DRAWS, rng))
         return Guess(
             x,
             frame.shift + frame.scale * mean,
             (low, high),
-            gain=frame.scale * float(np.mean(drawn)),
-            gain_upper=frame.scale * float(np.quantile(drawn, UPPER)),
+            gain=frame.scale * gain,
+            gain_upper=frame.scale * upper,
         )
 
     def explain(self) -> dict[str, object]:

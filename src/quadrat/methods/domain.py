@@ -16,7 +16,26 @@ import numpy as np
 
 from quadrat.arrays import Array, Bools, Ints
 
-__all__ = ["Axis", "Domain", "FidelityAxis"]
+__all__ = ["PROBES", "Axis", "Domain", "FidelityAxis", "probed"]
+
+PROBES = 4097
+"""Coordinates at which an axis is rounded to find its values: some in every bin, where these are few."""
+
+
+def probed(rounded: Callable[[Array], Array]) -> tuple[Array, Ints]:
+    """Return the coordinates that stand for values of an axis, ascending, and how many of the probes met each.
+
+    Parameters
+    ----------
+    rounded
+        From coordinates on the axis, shape (n,), to those that stand for them, (n,).
+
+    Examples
+    --------
+    >>> probed(np.round)[0].tolist()
+    [0.0, 1.0]
+    """
+    return np.unique(rounded(np.linspace(0.0, 1.0, PROBES)), return_counts=True)
 
 
 @dataclass(frozen=True)
@@ -85,6 +104,9 @@ class Domain:
         The axis that says how accurate, and how costly, an evaluation is; None where all are alike.
     names
         What users call the axes; empty where they have no names.
+    continuous
+        Whether each axis is a continuum wherever a point lies: no steps, and no condition under which it exists. Empty
+        where all smooth axes are.
 
     Examples
     --------
@@ -100,6 +122,7 @@ class Domain:
     context: tuple[int, ...] = ()
     fidelity: FidelityAxis | None = None
     names: tuple[str, ...] = ()
+    continuous: tuple[bool, ...] = ()
 
     @classmethod
     def cube(cls, dimension: int) -> Domain:
@@ -115,6 +138,15 @@ class Domain:
     def smooth(self) -> Bools:
         """Which axes may be climbed along, shape (D,)."""
         return np.array([axis.values is None for axis in self.axes])
+
+    @cached_property
+    def continua(self) -> Bools:
+        """Which axes may be missed by a little, shape (D,): integers so many that they count as smooth may not."""
+        return np.array(self.continuous, dtype=np.bool_) if self.continuous else self.smooth
+
+    def called(self, axis: int) -> str:
+        """Return what users call an axis: its name, or where it has none, its number."""
+        return repr(self.names[axis]) if self.names else f"axis {axis}"
 
     @cached_property
     def groups(self) -> tuple[int, ...]:
@@ -134,6 +166,13 @@ class Domain:
     def allowed(self, points: Array) -> Bools:
         """Return which of these rounded points may be evaluated, shape (n,)."""
         return np.ones(len(points), dtype=np.bool_) if self.feasible is None else self.feasible(points)
+
+    def permitted(self, points: Array) -> Array:
+        """Return those of the points (m, D) whose settings may be evaluated; all of them where none may."""
+        if self.feasible is None:
+            return points
+        allowed = self.allowed(self.rounded(points))
+        return points[allowed] if allowed.any() else points
 
     def features(self, points: Array) -> Array:
         """Return what the model sees of rounded points, shape (n, F): a choice becomes one column for each value.

@@ -12,7 +12,7 @@ The offset is the median of these differences; zeta^(m) is the least of z, 2 z, 
 farther from the offset than zeta^(m) + tolerance. It starts at z = 1 % of the range of the values and doubles when
 fidelities contradict each other [K16, appendix on implementation], so that a cheap level that misleads is found out by
 the first point that shows it. The offset is ours: that a short training scores less than a long one everywhere is no
-reason not to trust it.
+reason not to trust it. Until the target has data nothing says how far it is, and zeta^(m) is the range of the values.
 
 References
 ----------
@@ -33,11 +33,11 @@ from quadrat.arrays import Array
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Kernel
 from quadrat.methods.base import CREDIBLE, Told
-from quadrat.methods.surrogate import Learned, learn_kernel
+from quadrat.methods.surrogate import Learned, learn_kernel, readings, spread
 
 __all__ = ["FidelityModel", "Gaps", "LevelFrame"]
 
-_APART = 1e3  # distance between levels on an axis of its own, at which no kernel that is learned correlates them
+_APART = 500.0  # longest length-scales between levels on an axis of its own: no kernel that is learned correlates them
 _LEAST_VARIANCE = 1e-8  # of the prior variance: a standard error of 0 must not make the matrix singular
 _START = 0.01  # of the range of the values: the smallest zeta [K16, appendix on implementation]
 
@@ -137,11 +137,7 @@ class FidelityModel:
 
     def tell(self, level: int, x: Array, told: Told) -> None:
         """Take in one trial at x, shape (D,), at a level from 0; learn the kernel where that is due."""
-        if told.variance is None:
-            new = [(float(value), self._noise**2) for value in told.values]
-        else:
-            new = [(float(np.mean(told.values)), float(told.variance))]
-        for value, variance in new:
+        for value, variance in readings(told, self._noise):
             self._x[level].append(np.asarray(x, dtype=np.float64))
             self._y[level].append(value)
             self._variance[level].append(variance)
@@ -203,18 +199,28 @@ class FidelityModel:
     @property
     def gaps(self) -> Gaps:
         """How far the levels are from the target."""
+        if self._stated is not None or self._y[-1]:
+            return self.seen_gaps
+        prior = self.frame.start / _START
+        return replace(self.seen_gaps, zeta=(*((prior,) * (self.levels - 1)), 0.0))
+
+    @property
+    def seen_gaps(self) -> Gaps:
+        """How far the levels are from the target, by what was told, also before anything was told of the target."""
         if self._gaps is None:
             self._gaps = self._estimate() if self._stated is None else self._as_stated(self._stated)
         return self._gaps
 
-    def blend(self, points: Array) -> tuple[Array, Array]:
+    def blend(self, points: Array, gaps: Gaps | None = None) -> tuple[Array, Array]:
         """Return mean and deviation of the target at points (n, D) from what all levels say, each shape (n,).
 
         Levels are weighted by their precision, as if each were off by a normal error of deviation zeta^(m) of its own:
-        a cheap level counts where the target was not evaluated, and only as far as zeta allows.
+        a cheap level counts where the target was not evaluated, and only as far as zeta allows. `gaps` are those of the
+        model unless others are given.
         """
+        gaps = self.gaps if gaps is None else gaps
         precision, total = np.zeros(len(points)), np.zeros(len(points))
-        for gp, zeta, offset in zip(self.gps, self.gaps.zeta, self.gaps.offset, strict=True):
+        for gp, zeta, offset in zip(self.gps, gaps.zeta, gaps.offset, strict=True):
             at = gp.predict(points)
             weight = 1 / np.maximum(at.deviation**2 + zeta**2, _LEAST_VARIANCE)
             precision += weight
@@ -249,7 +255,7 @@ class FidelityModel:
         units = LevelFrame(form.start() if isinstance(form, Learned) else form, 0.0, 1.0, none, 1.0)
         if self._standardise:
             own = [float(y.mean()) if len(y) else float(together.mean()) for y in values]
-            scale = _spread(np.concatenate([y - mean for y, mean in zip(values, own, strict=True)]), together)
+            scale = spread(together, np.concatenate([y - mean for y, mean in zip(values, own, strict=True)]))
             means = tuple((mean - own[-1]) / scale for mean in own)
             units = replace(units, centre=own[-1], scale=scale, means=means)
         units = replace(units, start=_START * (float(np.ptp(together)) / units.scale or 1.0))
@@ -260,8 +266,9 @@ class FidelityModel:
     def _learn_kernel(self, form: Learned, units: LevelFrame) -> Kernel:
         """Return the kernel of the highest likelihood over all levels, which are independent."""
         points, values, variances = [], [], []
+        apart = _APART * form.lengthscales[1]
         for level, x in enumerate(self._x):
-            points.append(np.column_stack([np.reshape(x, (-1, self.dimension)), np.full(len(x), _APART * level)]))
+            points.append(np.column_stack([np.reshape(x, (-1, self.dimension)), np.full(len(x), apart * level)]))
             values.append(units.to_model(np.array(self._y[level])) - units.means[level])
             variances.append(units.variances(np.array(self._variance[level])))
         data = Observations.merge(np.vstack(points), np.concatenate(values), np.concatenate(variances))
@@ -287,9 +294,3 @@ def doubled(start: float, needed: float) -> float:
     (0.5, 4.0)
     """
     return start * 2.0 ** max(ceil(log2(needed / start)), 0) if needed > start else start
-
-
-def _spread(deviations: Array, values: Array) -> float:
-    """Standard deviation of values about their means; 1 where they are equal up to rounding."""
-    spread = float(np.sqrt(np.mean(deviations**2)))
-    return spread if spread > 1e-12 * float(np.abs(values).max()) else 1.0

@@ -14,7 +14,7 @@ import numpy as np
 
 from quadrat.arrays import Array
 from quadrat.kernels import Kernel
-from quadrat.methods.acquisition import UPPER, excesses
+from quadrat.methods.acquisition import excesses, gain_of
 from quadrat.methods.base import CREDIBLE, Guess, Proposal, Told
 from quadrat.methods.domain import Domain
 from quadrat.methods.surrogate import ModelSearch
@@ -100,8 +100,7 @@ class GPUCBOnArms(ModelSearch):
         likely = np.argsort(-(at.mean + CREDIBLE * at.deviation), kind="stable")[:_DRAWN]
         points = np.vstack([features[None, :], self._features[likely]])
         rng = generator(self.seed, self.model.trials, _GAIN)
-        drawn = excesses(gp.predict_mean(points), gp.covariance(points), _DRAWS, rng)
-        return float(np.mean(drawn)), float(np.quantile(drawn, UPPER))
+        return gain_of(excesses(gp.predict_mean(points), gp.covariance(points), _DRAWS, rng))
 
     def explain(self) -> dict[str, object]:
         return {**super().explain(), "arms": len(self.arms), "arms pulled": int(self._pulled.sum())}

@@ -152,7 +152,7 @@ class LPGPUCB(Method):
         """Begin a search; where some axes are contexts, cells divide actions and contexts together."""
         if not domain.context:
             search = self.start(domain.dimension, seed)
-            if isinstance(search, CertifiedSearch):
+            if isinstance(search, CertifiedSearch | PrintedSearch):
                 search.domain = domain
             return search
         if self.sketch is not None:

@@ -14,6 +14,7 @@ from quadrat.confidence import Assumptions, local_poly, max_err
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.gp import GaussianProcess, greedy_gain
 from quadrat.methods.base import Guess, Proposal, Search, Told
+from quadrat.methods.domain import Domain
 from quadrat.partition import Cell, TooManyCells, printed_partition
 from quadrat.randomness import generator
 
@@ -77,6 +78,7 @@ class PrintedSearch(Search):
         self.t = 1
         self.splits = 0
         self.least: tuple[float, Array | None] = (np.inf, None)  # xi and where it is attained (Recommend)
+        self.domain: Domain | None = None  # what is behind the cube: where its constraint holds, a point may be used
 
     def _pair(self) -> tuple[float, float]:
         """(L, alpha): the user's, or the kernel's Hölder pair in unit-cube distance."""
@@ -183,8 +185,12 @@ class PrintedSearch(Search):
         width, point = self.least
         if point is None or self._variation(sides, self.alpha_1)[smallest] <= width:
             point = (self.lower[smallest] + self.upper[smallest]) / 2
-        mean = self.gp.predict(np.asarray(point)[None]).mean[0]
-        return Guess(np.asarray(point), float(mean))
+        point = np.asarray(point)
+        if self.domain is not None and not self.domain.allowed(self.domain.rounded(point[None]))[0]:
+            # The paper knows no constraints: of the points tried that are allowed, the one of highest mean.
+            tried = self.domain.permitted(self.gp.x)
+            point = tried[int(np.argmax(self.gp.predict_mean(tried)))]
+        return Guess(point, float(self.gp.predict_mean(point[None])[0]))
 
     def certificate(self) -> str:
         return "the printed constants do not hold (docs/errata.md); leave as_printed out"

@@ -37,7 +37,7 @@ from quadrat.arrays import Array, as_number
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Kernel
-from quadrat.methods.acquisition import UPPER, draws, points_around, scattered
+from quadrat.methods.acquisition import draws, gain_of, points_around, scattered
 from quadrat.methods.base import CREDIBLE, Guess, Method, MethodFacts, Proposal, Search, Told
 from quadrat.methods.domain import Domain, FidelityAxis
 from quadrat.methods.fidelity_model import FidelityModel, Gaps
@@ -75,11 +75,13 @@ class MFGPUCB(Method):
     n_initial
         Trials at the cheapest level before the model decides, >= 2; a level that costs c times as much has some of the
         same points, fewer by the factor c, at least two. Any level has more, up to 10 for each axis, as long as they
-        cost no more than a quarter of one evaluation of the target.
+        cost no more than a quarter of one evaluation of the target. Trials that failed are made up for; results that
+        were not asked for count.
     standardise
         Whether the kernel is for values less their level's mean and divided by their common standard deviation.
     form, delta, scale
-        Of beta_t, as of `GPUCB`; t counts trials at all levels. [S12, section VI] scales by .2.
+        Of beta_t, as of `GPUCB` for one level; t counts trials at all levels. [K16] also has M, the number of levels,
+        in the logarithm, so that the bounds of all levels hold at once. [S12, section VI] scales by .2.
 
     Examples
     --------
@@ -164,12 +166,12 @@ class FidelitySearch(Search):
         costs = np.array(axis.costs)
         counts = np.maximum(np.round(method.n_initial * costs[0] / costs), _LEAST_AT_TARGET)
         affordable = np.minimum(_AFFORDABLE * costs[-1] / costs, _POINTS_AN_AXIS * self.dimension)
-        counts = np.maximum(counts, np.floor(affordable)).astype(int)
-        self.design = [(level, row) for level, count in enumerate(counts.tolist()) for row in range(count)]
+        self.design: list[int] = np.maximum(counts, np.floor(affordable)).astype(int).tolist()  # trials of each level
+        self._failed = [0] * self.levels
         zeta = None if method.zeta is None else tuple(method.zeta)
         self.model = FidelityModel(
             self.levels, self.dimension, form=self.single.form_of_kernel, noise=method.noise,
-            standardise=method.standardise, n_initial=len(self.design), zeta=zeta,
+            standardise=method.standardise, n_initial=sum(self.design), zeta=zeta,
         )  # fmt: skip
 
     # --- between the cube and (point, level)
@@ -188,8 +190,7 @@ class FidelitySearch(Search):
         from scipy.stats import qmc
 
         sequence = qmc.Sobol(self.dimension, scramble=True, seed=generator(self.seed, 0, _DESIGN))
-        count = max(row for _, row in self.design) + 1
-        return np.asarray(sequence.random_base2(int(np.ceil(np.log2(count)))), dtype=np.float64)
+        return np.asarray(sequence.random_base2(int(np.ceil(np.log2(max(self.design))))), dtype=np.float64)
 
     # --- what the optimizer calls
 
@@ -197,10 +198,18 @@ class FidelitySearch(Search):
         points, levels = self._split(np.asarray(told.x, dtype=np.float64)[None, :])
         self.model.tell(levels[0], points[0], told)
 
+    def fail(self, number: int, x: Array) -> None:  # noqa: ARG002
+        _, levels = self._split(np.asarray(x, dtype=np.float64)[None, :])
+        self._failed[levels[0]] += 1
+
     def ask(self, number: int, pending: Array) -> Proposal:
-        if not self.model.settled:
-            return self._initial(number, self.model.trials + len(pending))
         points, levels = self._split(pending)
+        initial = self._next_initial(levels)
+        if initial is not None:
+            return self._initial(number, *initial)
+        if not self.model.settled:
+            x = generator(self.seed, number).random(self.dimension)
+            return Proposal(self._join(x, 0), "uniform at the cheapest level: the initial design is not told yet")
         root = self.root
         with self.model.pending(points, levels) as gps:
             index = Index(gps, self.model.gaps, root)
@@ -210,14 +219,29 @@ class FidelitySearch(Search):
         reason = "the target" if level == self.levels - 1 else f"level {level + 1}, still uncertain here"
         return Proposal(self._join(x, level), f"{why}, at {reason}")
 
-    def _initial(self, number: int, place: int) -> Proposal:
-        if place < len(self.design):
-            level, row = self.design[place]
-            return Proposal(
-                self._join(self._first_points[row], level), f"initial design: level {level + 1} of {self.levels}"
-            )
-        x = generator(self.seed, number).random(self.dimension)
-        return Proposal(self._join(x, 0), "uniform at the cheapest level: the initial design is not told yet")
+    def _next_initial(self, taken: list[int]) -> tuple[int, int] | None:
+        """Return the level and the row of the next trial of the initial design, from the levels of taken points.
+
+        None where every level has as many trials, told or pending, as planned.
+        """
+        begun, attempts = [], []
+        for level, failed in enumerate(self._failed):
+            told, waiting = self.model.history.count(level), max(taken.count(level) - failed, 0)
+            begun.append(told + waiting)
+            attempts.append(told + waiting + failed)
+        short = [level for level, planned in enumerate(self.design) if begun[level] < planned]
+        if not short:
+            return None
+        # A level that failed as often as it has trials lets others go first: nothing may work there.
+        level = min(short, key=lambda level: self._failed[level] // self.design[level])
+        if self.model.settled and not begun[-1]:  # by results that were not asked for
+            level = self.levels - 1
+        return level, attempts[level]
+
+    def _initial(self, number: int, level: int, row: int) -> Proposal:
+        first = self._first_points
+        x = first[row] if row < len(first) else generator(self.seed, number).random(self.dimension)
+        return Proposal(self._join(x, level), f"initial design: level {level + 1} of {self.levels}")
 
     @property
     def root(self) -> float:
@@ -238,7 +262,7 @@ class FidelitySearch(Search):
 
     def _spent_below(self, level: int) -> list[float]:
         """What each unbroken run of trials at this level and below has cost, since the initial design."""
-        history = self.model.history[len(self.design) :]
+        history = self.model.history[sum(self.design) :]
         runs = groupby(history, lambda at: at <= level)
         return [sum(self.axis.costs[at] for at in run) for below, run in runs if below]
 
@@ -258,14 +282,13 @@ class FidelitySearch(Search):
             best = self._surest(np.vstack([best[None, :], near[allowed]]))
         (mean,), (deviation,) = model.blend(best[None, :])
         low, high = (frame.to_values(float(mean + side * CREDIBLE * deviation)) for side in (-1, 1))
-        drawn = frame.scale * self._gains(best, rng)
-        return Guess(
-            self._join(best, self.levels - 1), frame.to_values(float(mean)), (low, high),
-            gain=float(np.mean(drawn)), gain_upper=float(np.quantile(drawn, UPPER)),
-        )  # fmt: skip
+        gain, upper = gain_of(frame.scale * self._gains(best, rng))
+        value = frame.to_values(float(mean))
+        return Guess(self._join(best, self.levels - 1), value, (low, high), gain=gain, gain_upper=upper)
 
     def _surest(self, points: Array) -> Array:
-        mean, deviation = self.model.blend(points)
+        # Which is best rests on what was seen: a target of which nothing is known is as far away at all points.
+        mean, deviation = self.model.blend(points, self.model.seen_gaps)
         return np.asarray(points[int(np.argmax(mean - deviation))])
 
     def _joined(self, points: Array) -> Array:

@@ -4,7 +4,8 @@
 [CG17]: Chowdhury and Gopalan (2017). On kernelized multi-armed bandits. ICML.
 
 A cell is small where many observations are, and there little information is left to gain: that is where its regret
-bound comes from, the first that is sublinear for every nu > 1. It is also why a trial costs what one cell costs.
+bound comes from, the first of a practical method that is sublinear for every nu > 1. It is also why a trial costs what
+one cell costs.
 """
 
 from __future__ import annotations

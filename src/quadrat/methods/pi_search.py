@@ -11,11 +11,11 @@ from quadrat.arrays import Array
 from quadrat.gp.partitioned import PartitionedProcess
 from quadrat.gp.splitting import SplittingRule
 from quadrat.kernels import Kernel
-from quadrat.methods.acquisition import UPPER, excesses, points_around
+from quadrat.methods.acquisition import expected_gain
 from quadrat.methods.base import CREDIBLE, Guess, Proposal, Told
 from quadrat.methods.cell_maxima import CellMaxima
 from quadrat.methods.domain import Domain
-from quadrat.methods.surrogate import Frame, ModelBased, ModelSearch, Surrogate
+from quadrat.methods.surrogate import Frame, ModelBased, ModelSearch, Surrogate, readings
 from quadrat.randomness import generator
 
 __all__ = ["PartitionedModel", "PartitionedSearch"]
@@ -25,7 +25,6 @@ Multiplier: TypeAlias = Callable[[float, int, float], float]
 RuleOf: TypeAlias = Callable[[Kernel, int], SplittingRule]
 
 _GAIN = 2  # the name of a stream beside (seed, trial number), as in `quadrat.methods.surrogate`
-_CANDIDATES = _DRAWS = 256  # points at which f is drawn to estimate what is still to gain, and how often
 
 
 class PartitionedModel:
@@ -48,10 +47,7 @@ class PartitionedModel:
         """Take in one trial."""
         self.learning.tell(told)
         x = np.asarray(told.x, dtype=np.float64)
-        if told.variance is None:
-            self._told += [(x, float(value), self.method.noise**2) for value in told.values]
-        else:
-            self._told.append((x, float(np.mean(told.values)), float(told.variance)))
+        self._told += [(x, value, variance) for value, variance in readings(told, self.method.noise)]
 
     @property
     def frame(self) -> Frame:
@@ -143,16 +139,9 @@ class PartitionedSearch(ModelSearch):
         best = int(np.argmax(at.mean - CREDIBLE * at.deviation))
         mean, deviation = float(at.mean[best]), float(at.deviation[best])
         low, high = (frame.shift + frame.scale * (mean + side * CREDIBLE * deviation) for side in (-1, 1))
-        gain, upper = self._still_to_gain(process, x[best])
+        gain, upper = expected_gain(process, x[best], generator(self.seed, self.model.trials, _GAIN))
         value = frame.shift + frame.scale * mean
         return Guess(x[best].copy(), value, (low, high), gain=frame.scale * gain, gain_upper=frame.scale * upper)
-
-    def _still_to_gain(self, process: PartitionedProcess, x: Array) -> tuple[float, float]:
-        """Mean and 90 % quantile of max f - f(x) over joint draws, in model units."""
-        rng = generator(self.seed, self.model.trials, _GAIN)
-        points = np.vstack([x[None, :], points_around(x, _CANDIDATES - 1, rng)])
-        drawn = excesses(process.predict_mean(points), process.covariance(points), _DRAWS, rng)
-        return float(np.mean(drawn)), float(np.quantile(drawn, UPPER))
 
     def explain(self) -> dict[str, object]:
         if not self.model.trials:

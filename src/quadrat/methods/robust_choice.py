@@ -23,6 +23,7 @@ from quadrat.gp.observations import group_rows
 from quadrat.kernels import Kernel, Matern, Tied
 from quadrat.methods.base import CREDIBLE
 from quadrat.methods.domain import Domain
+from quadrat.methods.surrogate import spread
 from quadrat.methods.worst_case import Bound, as_radius, lowest, most_robust, worst_value
 from quadrat.randomness import generator
 
@@ -30,9 +31,9 @@ __all__ = ["RobustChoice", "robust_choice"]
 
 _CAUTION = 1.0  # posterior deviations below the mean
 _LEARNED_FROM = 256  # observations at most: hyper-parameters need no more, and a fit costs the cube of their number
-_KEPT = 2000  # observations at most in the posterior; of more, those of highest value
+_KEPT = 2000  # observations at most in the posterior; of more, some at random: low values are what worst cases rest on
 _TOP = 48  # told points of highest mean that are candidates
-_STREAM, _DRAWS, _SOME = 33, 34, 35
+_STREAM, _DRAWS, _SOME, _KEEP = 33, 34, 35, 36
 _PRIORS = Priors(lengthscale=LogNormal(-0.7, 0.5), common_lengthscale=1.5, noise_variance=LogNormal(-5.0, 1.5))
 
 
@@ -81,15 +82,15 @@ def robust_choice(
     variances
         Noise variances, shape (n,), NaN where they are not known; None where none is.
     radius
-        Half-sides of the box, in units of the cube's side: a number or shape (D,). Only smooth axes are perturbed:
-        on those of integers, choices and steps it counts as 0.
+        Half-sides of the box, in units of the cube's side: a number or shape (D,). Only continua are perturbed: for
+        integers, choices, steps and what exists only under a condition it counts as 0.
     seed
         Names the randomness of the search for the point and of the draws.
 
     Raises
     ------
     InvalidInput
-        No observations, shapes that do not fit, or a radius that is negative or 0 on all axes.
+        No observations, shapes that do not fit, or a radius that is negative or 0 on all axes that are continua.
 
     Examples
     --------
@@ -103,7 +104,9 @@ def robust_choice(
     values = as_vector(y, length=len(points), name="y")
     if not len(points):
         raise InvalidInput("robust_choice: expected at least one observation, got none; tell a value first")
-    sides = np.where(domain.smooth, as_radius(radius, domain.dimension, name="radius"), 0.0)
+    sides = np.where(domain.continua, as_radius(radius, domain.dimension, name="radius"), 0.0)
+    if not sides.any():
+        raise InvalidInput(f"radius: expected one > 0 on a Float without steps or conditions, got {radius!r}")
     noise = np.full(len(points), np.nan) if variances is None else np.asarray(variances, dtype=np.float64)
     if noise.shape != values.shape or (noise < 0).any():
         raise InvalidInput(
@@ -114,25 +117,24 @@ def robust_choice(
     means = gp.predict_mean(domain.features(distinct))
     top = distinct[np.argsort(-means, kind="stable")[:_TOP]]
     found = most_robust(Bound(gp, -_CAUTION, domain), sides, generator(seed, len(points), _STREAM), centres=top)
-    at, _ = lowest(Bound(gp, 0.0, domain), found.point[None, :], sides)
+    point = domain.rounded(found.point[None, :])[0]  # integers so many that they are climbed along
+    at, _ = lowest(Bound(gp, 0.0, domain), point[None, :], sides)
     rng = generator(seed, len(points), _DRAWS)
-    worst = worst_value(gp, found.point, sides, rng, domain=domain, also=[at[0]])
-    here = gp.predict(domain.features(found.point[None, :]))
+    worst = worst_value(gp, point, sides, rng, domain=domain, also=[at[0]])
+    here = gp.predict(domain.features(point[None, :]))
     mean, reach = float(here.mean[0]), CREDIBLE * float(here.deviation[0])
     low, value, high, bad, bad_low, bad_high = (
         shift + scale * number for number in (mean - reach, mean, mean + reach, worst.value, *worst.interval)
     )
-    return RobustChoice(found.point, value, (low, high), bad, (bad_low, bad_high), at[0])
+    return RobustChoice(point, value, (low, high), bad, (bad_low, bad_high), at[0])
 
 
 def _fitted(domain: Domain, x: Array, y: Array, variances: Array, seed: int) -> tuple[GaussianProcess, float, float]:
     """Return the posterior of (y - shift) / scale on the domain's features, the scale and the shift."""
     if len(y) > _KEPT:
-        kept = np.sort(np.argsort(-y, kind="stable")[:_KEPT])
+        kept = np.sort(generator(seed, len(y), _KEEP).permutation(len(y))[:_KEPT])
         x, y, variances = x[kept], y[kept], variances[kept]
-    shift, scale = float(np.mean(y)), float(np.std(y))
-    if scale <= 1e-12 * float(np.abs(y).max()):
-        scale = 1.0
+    shift, scale = float(np.mean(y)), spread(y)
     features, seen = domain.features(x), (y - shift) / scale
     known = variances / scale**2  # so that the spread of the values does not vanish beside a prior of size 1
     some = np.arange(len(y))

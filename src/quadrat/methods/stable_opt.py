@@ -7,13 +7,14 @@ NeurIPS.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log, sqrt
 from typing import ClassVar
 
 import numpy as np
 
 from quadrat.arrays import Array, as_number
+from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.methods.acquisition import Score, expected_gain, upper_bound
 from quadrat.methods.base import CREDIBLE, Guess, MethodFacts, Proposal
@@ -46,12 +47,12 @@ class StableOpt(ModelBased):
     ----------
     perturbation
         Half-sides of the box, in units of the cube's side (of the parameter's range, on its own scale): a number for
-        all axes or one for each. Perturbed points are clipped to the cube. Axes of integers, choices and steps are not
-        perturbed.
+        all axes or one for each. Perturbed points are clipped to the cube. Integers, choices, steps and parameters that
+        exist only under a condition are not perturbed.
     multiplier
         b, the square root of their beta_t; 2, as in their experiments (section 5). None takes a valid one from
         `norm_bound` and `delta`, b^2 = B^2 + 2 log(1/delta) + 2 gamma, gamma the information gained so far: the
-        band of `quadrat.confidence.SimpleBand` with lambda = sigma^2, for which the b of [B18, lemma 1] fails.
+        band of `quadrat.confidence.SimpleBand` with lambda = sigma^2.
     norm_bound
         B >= ||f||_K, in model units; used only without a multiplier.
     delta
@@ -78,10 +79,8 @@ class StableOpt(ModelBased):
     delta: float = 0.001
 
     def check(self) -> None:
-        given = self.perturbation
-        as_radius(given, np.size(given))
-        plain = float(given) if isinstance(given, int | float) else tuple(float(side) for side in given)
-        object.__setattr__(self, "perturbation", plain)
+        sides = as_radius(self.perturbation, np.size(self.perturbation)).tolist()
+        object.__setattr__(self, "perturbation", sides[0] if np.ndim(self.perturbation) == 0 else tuple(sides))
         if self.multiplier is not None:
             object.__setattr__(self, "multiplier", as_number(self.multiplier, name="multiplier", above=0.0))
         object.__setattr__(self, "norm_bound", as_number(self.norm_bound, name="norm_bound", above=0.0))
@@ -116,7 +115,13 @@ class StableSearch(ModelSearch):
             domain.round,
             feasible=domain.feasible,
         )
-        self.radius = np.where(domain.smooth, as_radius(method.perturbation, domain.dimension), 0.0)
+        self.radius = np.where(domain.continua, as_radius(method.perturbation, domain.dimension), 0.0)
+        if not self.radius.any():
+            axes = ", ".join(map(domain.called, range(domain.dimension)))
+            raise InvalidInput(
+                "perturbation: expected a half-side > 0 on a Float without steps or conditions, got "
+                f"{method.perturbation} and {axes}, none of which is perturbed; without perturbations use GPUCB"
+            )
 
     def decide(self, number: int, pending: Array) -> Proposal:
         width = self.robust.width(self.model)
@@ -140,7 +145,9 @@ class StableSearch(ModelSearch):
 
     def _choice(self) -> Robust:
         width, rng = self.robust.width(self.model), generator(self.seed, self.model.trials, _ROBUST)
-        return self._most_robust(self.model.belief, -width, rng)
+        found = self._most_robust(self.model.belief, -width, rng)
+        # Integers so many that they are climbed along stand for themselves only where they are rounded.
+        return replace(found, point=self.domain.rounded(found.point[None, :])[0])
 
     def recommend(self) -> Guess:
         """Return the point of the largest worst-case lower bound, with f there and its 90 % credible interval."""

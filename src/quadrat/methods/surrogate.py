@@ -32,7 +32,7 @@ from quadrat.methods.base import CREDIBLE, Guess, Method, Proposal, Search, Told
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 
-__all__ = ["Learned", "ModelBased", "ModelSearch", "Surrogate", "learn_kernel"]
+__all__ = ["Learned", "ModelBased", "ModelSearch", "Surrogate", "learn_kernel", "readings", "spread"]
 
 _LEAST_VARIANCE = 1e-8  # of the prior variance: a standard error of 0 must not make the matrix singular
 # Names of streams beside (seed, trial number), which draws the initial points.
@@ -180,11 +180,7 @@ class Surrogate:
 
     def tell(self, told: Told) -> None:
         """Take in one trial; learn the kernel where that is due."""
-        if told.variance is None:
-            new = [(float(value), self.method.noise**2) for value in told.values]
-        else:
-            new = [(float(np.mean(told.values)), float(told.variance))]
-        for value, variance in new:
+        for value, variance in readings(told, self.method.noise):
             self._x.append(np.asarray(told.x, dtype=np.float64))
             self._y.append(value)
             self._variance.append(variance)
@@ -286,7 +282,7 @@ class Surrogate:
 
     def _learn(self) -> Frame:
         y = np.array(self._y)
-        shift, scale = (float(np.mean(y)), _spread(y)) if self.method.standardise else (0.0, 1.0)
+        shift, scale = (float(np.mean(y)), spread(y)) if self.method.standardise else (0.0, 1.0)
         form = self.method.form_of_kernel
         if isinstance(form, Kernel):
             return Frame(form, shift, scale)
@@ -390,6 +386,12 @@ class ModelSearch(Search):
         value = frame.shift + frame.scale * mean
         return Guess(gp.x[best].copy(), value, (low, high), gain=frame.scale * gain, gain_upper=frame.scale * upper)
 
+    def predict(self, points: Array) -> tuple[Array, Array, Array]:
+        """Posterior mean under the stated noise, with a 90 % credible interval, shapes (m,)."""
+        frame, at = self.model.frame, self.model.belief.predict(points)
+        mean, half = frame.shift + frame.scale * at.mean, frame.scale * CREDIBLE * at.deviation
+        return mean, mean - half, mean + half
+
     def explain(self) -> dict[str, object]:
         if not self.model.trials:
             return {"trials": 0}
@@ -413,7 +415,17 @@ def as_probability(value: object, *, name: str = "delta") -> float:
     return number
 
 
-def _spread(y: Array) -> float:
-    """Standard deviation; 1 for values that are equal up to rounding, which have no scale of their own."""
-    spread = float(np.std(y))
-    return spread if spread > 1e-12 * float(np.abs(y).max()) else 1.0
+def readings(told: Told, noise: float) -> list[tuple[float, float]]:
+    """Return (value, noise variance) of what was told: each value where the noise is `noise`, else their mean."""
+    if told.variance is None:
+        return [(float(value), noise**2) for value in told.values]
+    return [(float(np.mean(told.values)), float(told.variance))]
+
+
+def spread(y: Array, deviations: Array | None = None) -> float:
+    """Return the standard deviation of values (n,), or the root mean square of their stated deviations, (n,).
+
+    1 for values that are equal up to rounding, which have no scale of their own.
+    """
+    found = float(np.std(y)) if deviations is None else float(np.sqrt(np.mean(deviations**2)))
+    return found if found > 1e-12 * float(np.abs(y).max()) else 1.0

@@ -32,7 +32,8 @@ class UCB1(Method):
     n is the number of all pulls so far and n_j that of arm j. [A02] has rewards in [0, 1] and sqrt(2 ln n / n_j): that
     is sigma = 1/2, since what lies in [0, 1] is sub-Gaussian with 1/2 (Hoeffding's lemma), and their proof uses no more
     than that. The space is finite: integers, steps and choices, of which each combination is an arm. An arm says
-    nothing of others; where neighbours are alike, GPUCB needs far fewer pulls.
+    nothing of others; where neighbours are alike, GPUCB needs far fewer pulls. An arm that failed is not pulled again
+    as long as there is another.
 
     The recommended arm is the one with the highest mean. There is no model, so no interval and no estimate of what is
     still to gain.
@@ -112,25 +113,32 @@ class UCB1Search(Search):
         self._pulls = np.zeros(len(arms))  # what was told of each arm, in pulls of variance sigma^2
         self._sums = np.zeros(len(arms))
         self._observations = 0
+        self._failed = np.zeros(len(arms), dtype=np.bool_)
         self._strangers: list[Told] = []  # told, but no arm: a point that is not feasible
 
     def _arm(self, x: Array) -> int | None:
         return self._number.get((np.asarray(x, dtype=np.float64) + 0.0).tobytes())
 
     def ask(self, number: int, pending: Array) -> Proposal:
-        pulls, observations = self._pulls, self._observations + len(pending)
+        # Where every arm failed, failures count as pulls, so that the arms take turns.
+        left = np.ones_like(self._failed) if self._failed.all() else ~self._failed
+        pulls, observations = self._pulls, self._observations
         if len(pending):  # counted as pulled, at the mean they have: the arms of a batch differ
             pulls = pulls.copy()
             for x in pending:
                 arm = self._arm(x)
-                if arm is not None:
+                if arm is None or left[arm]:  # what failed is pending for ever, and no pull
+                    observations += 1
+                if arm is not None and left[arm]:
                     pulls[arm] += 1
-        fresh = np.flatnonzero(pulls == 0)
+        fresh = np.flatnonzero((pulls == 0) & left)
         if len(fresh):
             arm = int(fresh[generator(self.seed, number).integers(len(fresh))])
             return Proposal(self.arms[arm].copy(), f"arm not pulled yet, one of {len(fresh)}")
         means = self._means()
-        index = means + self.method.noise * np.sqrt(8 * log(max(observations, 1)) / pulls)
+        # A failed arm may have no pull at all.
+        width = np.sqrt(8 * log(max(observations, 1)) / np.where(left, pulls, 1.0))
+        index = np.where(left, means + self.method.noise * width, -np.inf)
         tied = np.flatnonzero(index == index.max())
         arm = int(tied[generator(self.seed, number).integers(len(tied))] if len(tied) > 1 else tied[0])
         why = f"largest mean + {index[arm] - means[arm]:.4g} after {pulls[arm]:.4g} pulls ({index[arm]:.4g})"
@@ -155,6 +163,11 @@ class UCB1Search(Search):
         self._pulls[arm] += pulls
         self._sums[arm] += pulls * float(np.mean(told.values))
         self._observations += len(told.values)
+
+    def fail(self, number: int, x: Array) -> None:  # noqa: ARG002
+        arm = self._arm(x)
+        if arm is not None:
+            self._failed[arm] = True
 
     def recommend(self) -> Guess:
         """Return the arm with the highest mean of what was told."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
-from quadrat.methods.base import Told
+from quadrat.methods.base import Method, Told
 from quadrat.optimizer.outcome import Reading
 
 __all__ = ["Direction"]
@@ -58,6 +58,10 @@ class Direction(Enum):
         """Return an interval (low, high) of values on the other side."""
         low, high = sorted(self.turn(end) for end in interval)
         return low, high
+
+    def turn_method(self, method: Method) -> Method:
+        """Return the method for values as the search sees them."""
+        return method if self is Direction.MAXIMIZE else method.turned()
 
     def told(self, number: int, x: Array, reading: Reading) -> Told:
         """Return trial `number` at x, shape (D,), which was read to be complete, as the search sees it."""

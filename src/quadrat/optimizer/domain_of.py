@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from quadrat.methods.domain import Axis, Domain, FidelityAxis
+from quadrat.methods.domain import Axis, Domain, FidelityAxis, probed
 from quadrat.space import Categorical, Fidelity, Space
 from quadrat.space.parameter import Parameter
 
 __all__ = ["domain_of"]
 
 _FEW = 32  # values of an ordered axis up to which they are taken one by one
-_PROBES = 4097  # coordinates at which an axis is decoded to find its values: some in every bin, where these are few
 
 
 def domain_of(space: Space) -> Domain:
@@ -32,6 +31,7 @@ def domain_of(space: Space) -> Domain:
         tuple(space.axes.index(name) for name in space.contexts),
         _fidelity(space),
         space.axes,
+        tuple(name not in space.discontinuous for name in space.axes),
     )
 
 
@@ -48,6 +48,5 @@ def _axis(parameter: Parameter) -> Axis:
     if isinstance(parameter, Categorical):
         codes = np.arange(len(parameter.choices), dtype=np.float64)
         return Axis(tuple(parameter.encode(codes).tolist()), ordered=False)
-    probes = np.linspace(0.0, 1.0, _PROBES)
-    values = np.unique(parameter.encode(parameter.decode(probes)))
+    values, _ = probed(lambda coordinates: parameter.encode(parameter.decode(coordinates)))
     return Axis(tuple(values.tolist())) if len(values) <= _FEW else Axis()

@@ -122,13 +122,20 @@ class LevelSetReport:
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{100 * self.volume(label):.3g} % {label}" for label in _WORDS.values())
+        return f"<LevelSetReport: threshold {self.threshold:g}: {shares} ({len(self.cells)} cells); {self._holds()}>"
+
+    def _repr_html_(self) -> str:
+        from quadrat.optimizer.level_set_html import level_set_html
+
+        return level_set_html(self, self._holds())
+
+    def _holds(self) -> str:
+        """Return what is guaranteed, or why nothing is."""
         if self.rejected is not None:
-            holds = self.rejected
-        elif self.reason is not None:
-            holds = f"nothing is guaranteed: {self.reason}"
-        else:
-            holds = f"all labels are right with probability {1 - self.delta:g} under the stated assumptions"
-        return f"<LevelSetReport: threshold {self.threshold:g}: {shares} ({len(self.cells)} cells); {holds}>"
+            return self.rejected
+        if self.reason is not None:
+            return f"nothing is guaranteed: {self.reason}"
+        return f"all labels are right with probability {1 - self.delta:g} under the stated assumptions"
 
 
 def level_set_of(

@@ -16,7 +16,7 @@ from quadrat.confidence import CertificateCurve
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.methods.base import Method
 from quadrat.optimizer.batch import gather_batch, plain_params
-from quadrat.optimizer.certifying import curve_of, report_of
+from quadrat.optimizer.certifying import curve_of, report_of, why_not_certified
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.events import VERSION, check_header, copied
 from quadrat.optimizer.level_sets import LevelSetReport, level_set_of
@@ -25,6 +25,7 @@ from quadrat.optimizer.method_choice import check_method, require, resolve
 from quadrat.optimizer.outcome import Outcome, Reading
 from quadrat.optimizer.past_study import Study
 from quadrat.optimizer.past_table import Table
+from quadrat.optimizer.predicting import Predicted, predictions_of
 from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recommendation
 from quadrat.optimizer.recommending import recommendation_of
 from quadrat.optimizer.replay import replay
@@ -37,6 +38,7 @@ from quadrat.space.context import context_point
 
 __all__ = ["Optimizer"]
 
+_SAME_CONTEXT = 1e-9  # of an axis
 _TOLD = "told by the user"  # why a trial that was added is in the run
 
 
@@ -315,13 +317,30 @@ class Optimizer:
             best if context is None else self._best_in(context, best),
             direction=self._direction,
             method=self._method,
-            certified=guess.certified and self.certificate(context).value is not None,
+            certified=guess.certified and self._is_certified(context),
             evaluated=evaluated,
         )
 
     @on_one_blas_thread
+    def predict(self, params: Sequence[Mapping[str, Any]]) -> tuple[Predicted, ...]:
+        """Return what the method believes of the objective at these parameters, in your direction: one answer for each.
+
+        Raises
+        ------
+        NotAvailable
+            No trial is complete, or the method has no model that it could say it by.
+        InvalidInput
+            Parameters that are not in the space.
+        """
+        return predictions_of(self._space, self._method, self._history, self._direction, self._search, params)
+
+    @on_one_blas_thread
     def certificate(self, context: Mapping[str, Any] | None = None) -> CertificateReport:
-        """Return how far from the optimum the recommended point can still be, or why that is not known.
+        """Return how far from the optimum a point can still be, or why that is not known.
+
+        The point is `params` of the report: the one with the best guaranteed value, of those tried, the centres of
+        cells and those that a branch and bound looks at. `recommend` looks at the first two, so that it may be another
+        one nearby, whose guaranteed value is slightly lower.
 
         Only methods with stated assumptions certify, only where every parameter is a Float without steps or
         conditions, and only from plain values: a standard error is an estimate, which nothing certified rests on.
@@ -348,7 +367,9 @@ class Optimizer:
         Raises
         ------
         NotAvailable
-            The method has no threshold (`LevelSet` and `MultiScaleLevelSet` have), or no trial is complete.
+            The space has parameters that are no Floats: cells are ranges of numbers.
+        InvalidInput
+            The method has no threshold (`LevelSet` and `MultiScaleLevelSet` have).
         """
         require(self._method, "level sets", "level_set() is for methods with a threshold")
         return level_set_of(self._space, self._method, self._history, self._direction, self._search)
@@ -450,13 +471,20 @@ class Optimizer:
         except TypeError:
             raise InvalidInput(f"trial: expected what ask() returned, or its number, got {trial!r:.80}") from None
 
+    def _is_certified(self, context: Mapping[str, Any] | None) -> bool:
+        """Whether what the search certifies of the recommended point stands in this run."""
+        if "level sets" in self._method.facts.handles:  # these certify labels and intervals, no remaining regret
+            return why_not_certified(self._space, self._method, self._history) is None
+        return self.certificate(context).value is not None
+
     def _best_in(self, context: Mapping[str, Any], otherwise: BestSeen) -> BestSeen:
         """Return the best complete trial in a context; where there is none, the other."""
         point = context_point(self._space, context)
         assert point is not None
         given = ~np.isnan(point)
         complete = self._history.numbers("complete")
-        there = [number for number in complete if (self._history.point(number)[given] == point[given]).all()]
+        # A result that was added keeps all its digits, a context that was asked for those that the cube keeps.
+        there = [n for n in complete if (np.abs(self._history.point(n)[given] - point[given]) <= _SAME_CONTEXT).all()]
         best = self._history.best_of(there)
         return otherwise if best is None else self._history.seen(best)
 
@@ -474,3 +502,8 @@ class Optimizer:
 
     def __repr__(self) -> str:
         return f"<Optimizer: {self.direction} with {type(self._method).__name__}, {self._history.summary()}>"
+
+    def _repr_html_(self) -> str:
+        from quadrat.optimizer.optimizer_html import optimizer_html
+
+        return optimizer_html(self, self._history.summary())

@@ -26,6 +26,8 @@ def robust_recommendation(
 ) -> Recommendation:
     """Return the point whose worst case within reach is believed to be best.
 
+    A trial that failed counts as one with the worst value told: a setting next to which trials crash is not robust.
+
     Parameters
     ----------
     space, history, direction, seed
@@ -43,14 +45,19 @@ def robust_recommendation(
             f"robust_to: expected a run without constraints, got {', '.join(history.constraint_names)}: what is robust"
             " may violate them"
         )
-    complete = history.numbers("complete")
-    readings = [(number, history.record(number)) for number in complete]
+    radius = _radius(space, robust_to)
+    readings = [(number, history.record(number)) for number in history.numbers("complete")]
     x = np.array([history.point(number) for number, record in readings for _ in record.values])
     y = np.array([direction.turn(value) for _, record in readings for value in record.values])
     variances = np.array(
         [np.nan if record.sem is None else record.sem**2 for _, record in readings for _ in record.values]
     )
-    chosen = robust_choice(domain_of(space), x, y, variances, _radius(space, robust_to), seed)
+    failed = history.numbers("failed")
+    if failed:
+        x = np.vstack([x, [history.point(number) for number in failed]])
+        y = np.append(y, np.full(len(failed), y.min()))
+        variances = np.append(variances, np.full(len(failed), np.nan))
+    chosen = robust_choice(domain_of(space), x, y, variances, radius, seed)
     params = space.from_unit(chosen.point)
     worst = WorstCase(
         direction.turn(chosen.worst), direction.turn_interval(chosen.worst_interval), space.from_unit(chosen.worst_at)
@@ -70,6 +77,11 @@ def robust_recommendation(
 def _radius(space: Space, robust_to: object) -> Array:
     """Return half-sides of the box, shape (D,)."""
     floats = [name for name in space.axes if name not in space.discontinuous]
+    if not floats:
+        raise InvalidInput(
+            "robust_to: expected a space with a Float without steps or conditions, since other parameters are not "
+            f"missed by a little, got {', '.join(space.axes)}"
+        )
     if not isinstance(robust_to, Mapping):
         size = as_number(robust_to, name="robust_to", above=0.0, at_most=_LARGEST)
         return np.array([size if name in floats else 0.0 for name in space.axes])
@@ -77,9 +89,15 @@ def _radius(space: Space, robust_to: object) -> Array:
     for name in sizes:
         if name not in floats:
             raise InvalidInput(f"robust_to: expected names of {', '.join(floats)}, which vary freely, got {name!r}")
-    return np.array(
+    found = np.array(
         [
             as_number(sizes.get(name, 0.0), name=f"robust_to: {name}", at_least=0.0, at_most=_LARGEST)
             for name in space.axes
         ]
     )
+    if not found.any():
+        raise InvalidInput(
+            f"robust_to: expected a share > 0 for at least one of {', '.join(floats)}, got {dict(sizes)!r}; for the "
+            "best point itself leave robust_to out"
+        )
+    return found

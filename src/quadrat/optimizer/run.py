@@ -53,8 +53,7 @@ class Run:
         self.space = space
         self._direction = direction
         self._seed = seed
-        seen = method if direction is Direction.MAXIMIZE else method.turned()
-        self.search = seen.start_in(domain_of(space), seed)
+        self.search = direction.turn_method(method).start_in(domain_of(space), seed)
         self.history = History(space.dimension, direction, None if space.fidelity is None else Costs(space))
         self.events: list[Event] = []
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from quadrat.errors import NotAvailable
 from quadrat.optimizer import BestSeen, Optimizer, TrialRecord
+from quadrat.optimizer.settings_text import number_text, settings_text
 
 __all__ = ["Result"]
 
@@ -68,6 +69,10 @@ class Result:
     direction: str
     estimated_feasibility: float | None = None
     estimated_gain_upper: float | None = None
+    _optimizer: Optimizer | None = field(default=None, compare=False)  # for figures; a copy goes without it
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_optimizer": None}  # models and a user's constraint need not be picklable
 
     @classmethod
     def of(cls, optimizer: Optimizer, message: str) -> Result:
@@ -98,6 +103,7 @@ class Result:
             direction=optimizer.direction,
             estimated_feasibility=best.estimated_feasibility,
             estimated_gain_upper=best.estimated_gain_upper,
+            _optimizer=optimizer,
         )
 
     def to_frame(self) -> Any:
@@ -118,33 +124,42 @@ class Result:
         return pandas.DataFrame([_row(record) for record in self.trials])
 
     def __repr__(self) -> str:
+        lines = self._lines()
+        width = max(len(label) for label, _ in lines)
+        return "\n".join([self._title(), *(f"  {label:<{width}}  {text}" for label, text in lines if text)])
+
+    def _repr_html_(self) -> str:
+        from quadrat.tune.result_html import result_html
+
+        return result_html(self, self._title(), [(label, text) for label, text in self._lines() if text])
+
+    def _title(self) -> str:
         states = [record.state for record in self.trials]
         counts = ", ".join(f"{states.count(s)} {s}" for s in ("complete", "failed", "pending") if s in states)
-        lines = [
-            ("params", _settings(self.params)),
-            ("value", _number(self.value)),
+        return f"Result of {self.direction}, {self.n_trials} trials ({counts})"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        """Return what there is to say, each with its label; nothing where a method does not say it."""
+        best = self.best_seen
+        return [
+            ("params", settings_text(self.params)),
+            ("value", number_text(self.value)),
             ("credible interval", _interval(self.credible_interval, "fitted, 90 %")),
             ("estimated gain", self._gain()),
             ("constraints", self._constraints()),
             ("certified interval", _interval(self.certified_interval, "under the stated assumptions")),
             ("certificate", self._certificate()),
-            (
-                "best seen",
-                f"{_number(self.best_seen.value)} in trial {self.best_seen.number}: {_settings(self.best_seen.params)}",
-            ),
+            ("best seen", f"{number_text(best.value)} in trial {best.number}: {settings_text(best.params)}"),
             ("", self.why),
             ("ended", self.message),
         ]
-        width = max(len(label) for label, _ in lines)
-        head = f"Result of {self.direction}, {self.n_trials} trials ({counts})"
-        return "\n".join([head, *(f"  {label:<{width}}  {text}" for label, text in lines if text)])
 
     def _gain(self) -> str:
         if self.estimated_gain is None:
             return ""
         upper = self.estimated_gain_upper
-        most = "" if upper is None else f", at most {_number(upper)} with 90 %"
-        return f"{_number(self.estimated_gain)}  (fitted{most})"
+        most = "" if upper is None else f", at most {number_text(upper)} with 90 %"
+        return f"{number_text(self.estimated_gain)}  (fitted{most})"
 
     def _constraints(self) -> str:
         if self.estimated_feasibility is None:
@@ -157,7 +172,7 @@ class Result:
     def _certificate(self) -> str:
         if self.certificate is None:
             return f"none: {self.certificate_reason}"
-        return f"within {_number(self.certificate)} of the optimum, under the stated assumptions"
+        return f"within {number_text(self.certificate)} of the optimum, under the stated assumptions"
 
 
 def _row(record: TrialRecord) -> dict[str, Any]:
@@ -176,14 +191,5 @@ def _row(record: TrialRecord) -> dict[str, Any]:
     return row | {f"constraints_{name}": value for name, value in record.constraints.items()}
 
 
-def _settings(params: dict[str, Any]) -> str:
-    shown = (f"{name}={_number(value) if isinstance(value, float) else repr(value)}" for name, value in params.items())
-    return ", ".join(shown)
-
-
 def _interval(interval: tuple[float, float] | None, note: str) -> str:
-    return "" if interval is None else f"{_number(interval[0])} to {_number(interval[1])}  ({note})"
-
-
-def _number(value: float) -> str:
-    return f"{value:.6g}"
+    return "" if interval is None else f"{number_text(interval[0])} to {number_text(interval[1])}  ({note})"

@@ -1,0 +1,68 @@
+"""`quadrat dashboard`: Optuna's dashboard of a study, with figures of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from optuna.study import Study
+
+from quadrat.cli.screen import Screen
+from quadrat.cli.study_commands import opened
+from quadrat.cli.where import Where
+from quadrat.integrations.dashboard import FIGURE_BYTES, Drawn, serve
+from quadrat.plots.library import graph_objects
+from quadrat.studies.opening import check_one_objective
+from quadrat.studies.storage import close_storage
+
+__all__ = ["dashboard", "dashboard_figures"]
+
+_SHOWN = ("progress", "slices", "importance", "parallel")
+_TITLE_BYTES = 400  # of the title, which is added when the size is known
+
+
+def dashboard(where: Where, port: int) -> None:
+    """Serve the dashboard until Ctrl-C.
+
+    Raises
+    ------
+    InvalidInput
+        No such study, several objectives, or a port that is taken.
+    NotAvailable
+        The dashboard or plotly is not installed.
+    """
+    graph_objects()
+    study = opened(where.name, where.storage)
+    check_one_objective(study)
+
+    def ready(address: str) -> None:
+        Screen().say(f"The dashboard of {study.study_name} is at\n  {address}\nCtrl-C ends it.")
+
+    try:
+        serve(study, dashboard_figures, port=port, ready=ready)
+    finally:
+        close_storage(study._storage)
+
+
+def dashboard_figures(study: Study) -> Mapping[str, Drawn]:
+    """Return the figures of a study for half the width of a page, each below the size that a storage should hold.
+
+    Raises
+    ------
+    NotAvailable
+        No trial is complete.
+    """
+    from quadrat.plots import RunView
+    from quadrat.report.figures import figures_of
+
+    figures = figures_of(RunView.of(study), FIGURE_BYTES - _TITLE_BYTES, only=_SHOWN)
+    return {one.name: Drawn(one.drawn.titled(_short_title(one.name), one.drawn.remark)) for one in figures}
+
+
+def _short_title(name: str) -> Any:
+    return {
+        "progress": "Quadrat: progress and what is left to gain",
+        "slices": "Quadrat: one parameter at a time",
+        "importance": "Quadrat: which parameters matter",
+        "parallel": "Quadrat: all trials",
+    }[name]

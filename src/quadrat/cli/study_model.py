@@ -1,0 +1,127 @@
+"""What a method makes of a study, whoever chose its trials: what it recommends, certifies, and which cells it has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from optuna.study import Study
+from optuna.trial import TrialState
+
+from quadrat.cli.cell_table import CellRow, cell_rows
+from quadrat.errors import NotAvailable
+from quadrat.integrations import recommend
+from quadrat.integrations.distributions import Searched
+from quadrat.integrations.study_run import run_of
+from quadrat.integrations.study_search import values_of
+from quadrat.methods.base import Method
+from quadrat.optimizer import CertificateReport, LevelSetReport, Optimizer, Recommendation
+
+__all__ = ["StudyModel", "model_of"]
+
+
+@dataclass(frozen=True)
+class StudyModel:
+    """What is said of a study.
+
+    Attributes
+    ----------
+    recommendation
+        What to use, with trial numbers of the study.
+    certificate
+        How far from the optimum that can be; None for methods that do not certify.
+    level_set
+        For methods with a threshold; None for others.
+    cells, n_cells
+        Those of the method, the most promising first, and how many it has; None for methods without.
+    """
+
+    recommendation: Recommendation
+    certificate: CertificateReport | None = None
+    level_set: LevelSetReport | None = None
+    cells: tuple[CellRow, ...] | None = None
+    n_cells: int = 0
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the cells' bounds bound the objective, and are not just an index by which cells are chosen."""
+        if self.level_set is not None:
+            return self.level_set.reason is None
+        return self.certificate is not None and self.certificate.value is not None
+
+
+def model_of(study: Study, method: Method | None, *, most_cells: int | None = None) -> StudyModel:
+    """Return what a method makes of a study.
+
+    Bounds and certificates hold whoever chose the trials, as long as each was chosen before its noise and none was
+    pruned.
+
+    Parameters
+    ----------
+    study
+        One objective.
+    method
+        None is the default method, whose model needs nothing stated.
+    most_cells
+        How many cells to return; None is all.
+
+    Raises
+    ------
+    InvalidInput
+        No parameters in common, or outcomes that the method cannot take.
+    NotAvailable
+        No trial is complete.
+    """
+    if method is None:
+        return StudyModel(recommend(study))
+    run = run_of(study, method=method)
+    optimizer = run.optimizer
+    found = optimizer.recommend()
+    best = run.trials[found.best_seen.number]
+    recommendation = replace(
+        found,
+        params=run.show(found.params),
+        best_seen=replace(found.best_seen, number=best.number, params=dict(best.params)),
+        why=found.why.replace(f"rial {found.best_seen.number}", f"rial {best.number}", 1),  # it names the best seen
+    )
+    classifies = "level sets" in method.facts.handles
+    certificate = optimizer.certificate() if method.facts.certifies and not classifies else None
+    level_set = _level_set(optimizer) if classifies else None
+    model = StudyModel(recommendation, certificate, level_set, *_cells(optimizer, run.searched, most_cells))
+    pruned = sum(trial.state is TrialState.PRUNED and values_of(trial) is not None for trial in run.trials)
+    return _uncertified(model, pruned) if pruned and method.facts.certifies else model
+
+
+def _uncertified(model: StudyModel, pruned: int) -> StudyModel:
+    """Return what is left where trials were pruned: what they reported last is not what they were to measure."""
+    reason = f"{pruned} pruned trial{'s' if pruned > 1 else ''} counted with what was reported last"
+    return replace(
+        model,
+        recommendation=replace(model.recommendation, certified_interval=None),
+        certificate=None if model.certificate is None else CertificateReport(None, reason),
+        level_set=None if model.level_set is None else replace(model.level_set, reason=reason),
+    )
+
+
+def _level_set(optimizer: Optimizer) -> LevelSetReport | None:
+    try:
+        return optimizer.level_set()
+    except NotAvailable:  # such as a space whose parameters are no ranges
+        return None
+
+
+def _cells(optimizer: Optimizer, searched: Searched, most: int | None) -> tuple[tuple[CellRow, ...] | None, int]:
+    """Return the first cells, and how many there are."""
+    if not _explained(optimizer):
+        return None, 0
+    optimizer.ask()  # cells are divided when somebody asks: now they are those that the next trial is chosen from
+    cells = _explained(optimizer)
+    turned = optimizer.direction == "minimize"
+    return cell_rows(cells, searched, turned=turned, most=most), len(cells)
+
+
+def _explained(optimizer: Optimizer) -> list[Mapping[str, Any]]:
+    search = optimizer.explain()["search"]
+    cells = search.get("cells") if isinstance(search, dict) else None
+    return cells if isinstance(cells, list) else []

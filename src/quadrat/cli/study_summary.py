@@ -1,0 +1,138 @@
+"""What is to be said of a study in a few lines: progress, what is recommended and how sure that is, the best seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, get_args
+
+from optuna.study import Study
+from optuna.trial import FrozenTrial
+from rich.table import Table
+from rich.text import Text
+
+from quadrat.cli.sparkline import sparkline
+from quadrat.cli.study_model import StudyModel
+from quadrat.cli.trial_table import shown
+from quadrat.integrations.study_search import complete_constraints, values_of
+from quadrat.optimizer import LevelSetReport, Recommendation
+from quadrat.optimizer.best_so_far import best_so_far
+from quadrat.optimizer.level_sets import Label
+
+__all__ = ["model_json", "progress_in", "summary_lines", "summary_table"]
+
+_LABELS = 13  # columns of the longest label with the gap behind it
+_NARROWEST, _WIDEST = 8, 48  # characters of a sparkline
+
+
+def progress_in(study: Study, trials: Iterable[FrozenTrial]) -> list[float]:
+    """Return the best value up to each trial with a value, by number."""
+    told = [(values, complete_constraints(trial)) for trial in trials if (values := values_of(trial))]
+    means = ((sum(values) / len(values), _held(named)) for values, named in told)
+    return best_so_far(means, study.direction.name.lower())
+
+
+def summary_lines(model: StudyModel | str, progress: Sequence[float], width: int, levels: str) -> list[tuple[str, str]]:
+    """Return what there is to say, each with its label.
+
+    Parameters
+    ----------
+    model
+        What is believed of the study, or why nothing is.
+    progress
+        The best value up to each trial.
+    width
+        Of the screen, in columns.
+    levels
+        Characters of a sparkline, from low to high.
+    """
+    lines = [("progress", _progress(progress, width - _LABELS, levels))] if len(progress) > 1 else []
+    if isinstance(model, str):
+        return [*lines, ("recommended", f"nothing: {model}")]
+    found = model.recommendation
+    best = found.best_seen
+    return [
+        *lines,
+        ("recommended", f"{_value(found)}  {_settings(found.params)}"),
+        *_how_sure(model),
+        ("best seen", f"{best.value:.6g} in trial {best.number}  {_settings(best.params)}"),
+        ("", found.why),
+    ]
+
+
+def summary_table(lines: Iterable[tuple[str, str]]) -> Table:
+    """Return lines with their labels, folded to the width of the screen."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, text in lines:
+        table.add_row(Text(label, style="bold"), Text(text))
+    return table
+
+
+def model_json(model: StudyModel | str) -> dict[str, Any]:
+    """Return the same as plain data."""
+    if isinstance(model, str):
+        return {"recommended": None, "reason": model, "certificate": None, "level_set": None, "cells": None}
+    return {
+        "recommended": asdict(model.recommendation),
+        "reason": None,
+        "certificate": None if model.certificate is None else asdict(model.certificate),
+        "level_set": None if model.level_set is None else _level_set_json(model.level_set),
+        "cells": None if model.cells is None else [asdict(cell) for cell in model.cells],
+    }
+
+
+def _progress(progress: Sequence[float], width: int, levels: str) -> str:
+    first, last = shown(progress[0]), shown(progress[-1])
+    words = f"{first} to {last} in {len(progress)} trials"
+    room = width - len(words) - 2
+    drawn, log = sparkline(progress, min(max(room, _NARROWEST), _WIDEST), levels)
+    if log:
+        words += " (log)"
+        drawn, _ = sparkline(progress, min(max(room - len(" (log)"), _NARROWEST), _WIDEST), levels)
+    return f"{drawn}  {words}"
+
+
+def _value(found: Recommendation) -> str:
+    for interval, kind in ((found.certified_interval, "certified"), (found.credible_interval, "90 %")):
+        if interval is not None:
+            return f"{found.value:.6g} ({interval[0]:.4g} to {interval[1]:.4g}, {kind})"
+    return f"{found.value:.6g}"
+
+
+def _how_sure(model: StudyModel) -> list[tuple[str, str]]:
+    """Return how far from the best the recommended point can be, and what is known of the threshold."""
+    found, lines = model.recommendation, []
+    if found.estimated_gain is not None:
+        upper = found.estimated_gain_upper
+        most = "" if upper is None else f", at most {upper:.3g} (90 %)"
+        lines.append(("could gain", f"{found.estimated_gain:.3g}{most}"))
+    if found.estimated_feasibility is not None:
+        lines.append(("constraints", f"met with a chance of {100 * found.estimated_feasibility:.3g} %"))
+    if model.certificate is not None:
+        text = f"none: {model.certificate.reason}"
+        if model.certificate.value is not None:
+            text = f"within {model.certificate.value:.4g} of the optimum, under the stated assumptions"
+        lines.append(("certificate", text))
+    if model.level_set is not None:
+        lines.append(("level set", _level_set(model.level_set)))
+    return lines
+
+
+def _level_set(report: LevelSetReport) -> str:
+    shares = ", ".join(f"{100 * report.volume(label):.3g} % {label}" for label in get_args(Label))
+    return f"threshold {report.threshold:g}: {shares}{'' if report.reason is None else f' ({report.reason})'}"
+
+
+def _level_set_json(report: LevelSetReport) -> dict[str, Any]:
+    said = report.to_dict()
+    return {name: value for name, value in said.items() if name != "cells"}  # these stand beside it
+
+
+def _settings(params: Mapping[str, Any]) -> str:
+    return ", ".join(f"{shown(name)}={shown(value)}" for name, value in params.items())
+
+
+def _held(constraints: Mapping[str, float]) -> bool | None:
+    return all(value <= 0 for value in constraints.values()) if constraints else None

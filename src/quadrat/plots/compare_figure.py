@@ -1,0 +1,125 @@
+"""Several runs side by side: the best seen of each, or how far it is from a known optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from quadrat.arrays import as_number
+from quadrat.errors import InvalidInput
+from quadrat.plots.library import graph_objects
+from quadrat.plots.run_view import RunView, Source
+from quadrat.plots.style import INK, PALETTE, finish, log_axis, number, plain
+from quadrat.plots.trial_text import params_text
+
+__all__ = ["compare"]
+
+_DASHES = ("solid", "dash", "dot", "dashdot")
+
+
+def compare(runs: Mapping[str, Source], *, optimum: float | None = None) -> Any:
+    """Draw the best seen of several runs against finished trials; with a known optimum, the distance to it.
+
+    The best seen has the luck of noise in it, and a noisy one may pass the optimum: then nothing is drawn of it on the
+    logarithmic axis of distances. Diamonds are what each run recommends in the end.
+
+    Parameters
+    ----------
+    runs
+        By name: optimizers, results, Optuna studies, or views; all of the same direction.
+    optimum
+        The best value that there is, where it is known.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+
+    Raises
+    ------
+    InvalidInput
+        No runs, or runs of different directions.
+    """
+    if not isinstance(runs, Mapping) or not runs:
+        raise InvalidInput(f"runs: expected one or more runs by name, such as {{'Auto': result}}, got {runs!r:.80}")
+    views = {name: RunView.of(run) for name, run in runs.items()}
+    directions = {name: view.direction for name, view in views.items()}
+    if len(set(directions.values())) > 1:
+        raise InvalidInput(f"runs: expected one direction, got {directions}; values of both cannot be compared")
+    best = None if optimum is None else as_number(optimum, name="optimum")
+    go = graph_objects()
+    figure = go.Figure()
+    colours = cycle(PALETTE)
+    for i, (name, view) in enumerate(views.items()):
+        style = {"color": next(colours), "width": 2.2, "dash": _DASHES[i // len(PALETTE) % len(_DASHES)]}
+        for trace in _run(plain(name, 40), view, style, best):
+            figure.add_trace(trace)
+    if best is None:
+        figure.update_yaxes(title_text="best seen")
+    else:
+        drawn = [value for trace in figure.data for value in trace.y if value > 0]
+        figure.update_yaxes(title_text="distance to the optimum", **log_axis(drawn))
+    figure.update_xaxes(title_text="finished trials", rangemode="tozero")
+    direction = next(iter(directions.values()))
+    better = "higher" if direction == "maximize" else "lower"
+    said = (
+        f"{direction}: {better} is better; the best seen includes the luck of noise. Diamonds: what each run"
+        " recommends, by its own estimate."
+        if best is None
+        else f"Distance to the known optimum {number(best, 6)}, log scale: lower is better. Diamonds: what each run"
+        " recommends, by its own estimate."
+    )
+    return finish(figure, f"{len(views)} run{'s' * (len(views) > 1)} compared", said, height=500)
+
+
+def _run(name: str, view: RunView, style: dict[str, Any], optimum: float | None) -> list[Any]:
+    go = graph_objects()
+    seen = view.best_so_far
+    by_number = {record.number: record for record in view.records}
+
+    def shown(values: Any) -> Any:
+        if optimum is None:
+            return np.asarray(values)
+        distance = (optimum - np.asarray(values)) if view.maximizes else (np.asarray(values) - optimum)
+        return np.where(distance > 0, distance, np.nan)
+
+    # Where it changes, just before that, and the end: what is left out in between is level.
+    changes = [i for i in range(1, len(seen.value)) if seen.value[i] != seen.value[i - 1]]
+    rows = sorted({0, *changes, *(i - 1 for i in changes), len(seen.value) - 1}) if seen.value else []
+    traces = [
+        go.Scatter(
+            x=[seen.finished[i] for i in rows],
+            y=shown([seen.value[i] for i in rows]),
+            name=name,
+            legendgroup=name,
+            mode="lines",
+            line={**style, "shape": "hv"},
+            hovertext=[
+                f"<b>{name}: {number(seen.value[i], 6)}</b> in trial {seen.number[i]}<br>"
+                f"{params_text(by_number[seen.number[i]].params)}"
+                for i in rows
+            ],
+            hoverinfo="text",
+        )
+    ]
+    found = view.recommendation
+    if found is not None and not view.space.contexts:
+        interval = found.certified_interval or found.credible_interval
+        kind = "certified" if found.certified_interval is not None else "90 % credible"
+        ends = "" if interval is None else f"<br>{kind}: {number(interval[0])} to {number(interval[1])}"
+        traces.append(
+            go.Scatter(
+                x=[len(view.finished)],
+                y=shown([found.value]),
+                name=f"{name}: recommended",
+                legendgroup=name,
+                showlegend=False,
+                mode="markers",
+                marker={"symbol": "diamond", "size": 10, "color": style["color"], "line": {"color": INK, "width": 1}},
+                hovertext=[f"<b>{name} recommends: {number(found.value, 6)}</b>{ends}<br>{params_text(found.params)}"],
+                hoverinfo="text",
+            )
+        )
+    return traces

@@ -1,0 +1,396 @@
+"""What figures read of a run: its trials, what was recommended on the way, cells, and what the model believes.
+
+A view is made from an optimizer, from the result of `maximize` or `minimize`, or from an Optuna study. It is of the run
+as it is then: make a new one when a live run has gone on. What takes time (recommendations and cells as they were
+earlier, which are found by letting the run happen again) is computed when it is first asked for, and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from quadrat.arrays import Array, Bools
+from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.methods.auto import Auto
+from quadrat.methods.auto_model import LARGEST
+from quadrat.optimizer import CertificateReport, Optimizer, Recommendation, TrialRecord
+from quadrat.optimizer.earlier import earlier, finished_order
+from quadrat.optimizer.past_study import Study, is_study
+from quadrat.plots.parameter_axis import ParameterAxis, axes_of
+from quadrat.plots.partition_view import Partition, partition_of
+from quadrat.space import Fidelity, Space
+from quadrat.space.context import context_of
+from quadrat.tune import Result
+
+if TYPE_CHECKING:
+    from quadrat.integrations.study_run import StudyRun
+
+__all__ = ["Believed", "BestSoFar", "Checkpoint", "Kind", "RunView", "Source"]
+
+Kind: TypeAlias = Literal["credible 90 %", "certified"]
+"""What an interval is: 90 % of a fitted model's belief, or bounds that hold under stated assumptions."""
+
+CHECKPOINTS = 20  # moments of a run at which it is looked at again, at most
+REPLAYED = 300  # trials of a run that is looked at again without being asked for it: longer ones take their time
+
+
+@dataclass(frozen=True)
+class BestSoFar:
+    """The best seen over time; one entry for each finished trial from the first that counts on.
+
+    Attributes
+    ----------
+    finished
+        How many trials had finished, shape (m,).
+    value
+        The best value among them, in the user's units, shape (m,).
+    number
+        The trial that had it.
+    """
+
+    finished: tuple[int, ...]
+    value: tuple[float, ...]
+    number: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What a run said when so many trials had finished.
+
+    Attributes
+    ----------
+    finished
+        How many.
+    recommendation
+        In the user's parameters and units.
+    certificate
+        How far from the optimum, or why nobody can tell.
+    """
+
+    finished: int
+    recommendation: Recommendation
+    certificate: CertificateReport
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of the recommended value, whichever kind it has."""
+        return self.recommendation.certified_interval or self.recommendation.credible_interval
+
+
+@dataclass(frozen=True, eq=False)
+class Believed:
+    """What the method believes at m points, in the user's direction: arrays (m,); NaN ends where it has no interval.
+
+    `kind` says what the intervals are; None where there are none.
+    """
+
+    value: Array
+    low: Array
+    high: Array
+    kind: Kind | None
+
+
+@dataclass(frozen=True, eq=False)
+class RunView:
+    """A run as figures see it.
+
+    Attributes
+    ----------
+    optimizer
+        What is asked for answers. Its parameters are those that are searched, which a study may show otherwise.
+    records
+        All trials, in the parameters, numbers and units of the user.
+    finished
+        Places in `records` of the trials that are complete or failed, in the order of finishing.
+    axes
+        The parameters, as axes of figures.
+    title
+        The name of a study; empty otherwise.
+    show
+        From the optimizer's parameters to the user's.
+    """
+
+    optimizer: Optimizer
+    records: tuple[TrialRecord, ...]
+    finished: tuple[int, ...]
+    axes: tuple[ParameterAxis, ...]
+    title: str = ""
+    show: Callable[[Mapping[str, Any]], dict[str, Any]] = field(default=dict, repr=False)
+
+    @classmethod
+    def of(cls, source: Source) -> RunView:
+        """Return the view of a run; a view is returned as it is.
+
+        Raises
+        ------
+        InvalidInput
+            None of these sources, or a study of several objectives.
+        NotAvailable
+            A result that was copied or unpickled, which has no model; a study without a complete trial.
+        """
+        if isinstance(source, RunView):
+            return source
+        if isinstance(source, Optimizer):
+            return _of_optimizer(source)
+        if isinstance(source, Result):
+            if source._optimizer is None:
+                raise NotAvailable(
+                    "run: expected a result as maximize or minimize returned it, got a copy, which has the trials but"
+                    " not the model; make figures before it is copied or pickled, or add its trials to an Optimizer"
+                )
+            return _of_optimizer(source._optimizer)
+        if is_study(source):
+            from quadrat.integrations.study_run import run_of
+
+            return _of_study(run_of(source), str(getattr(source, "study_name", "")))  # type: ignore[arg-type]
+        raise InvalidInput(
+            "run: expected an Optimizer, the Result of maximize or minimize, or an Optuna study, got"
+            f" {type(source).__name__}"
+        )
+
+    # --- what was tried
+
+    @property
+    def space(self) -> Space:
+        """What is searched."""
+        return self.optimizer.space
+
+    @property
+    def direction(self) -> str:
+        """Either "maximize" or "minimize"."""
+        return self.optimizer.direction
+
+    @property
+    def maximizes(self) -> bool:
+        """Whether larger values are better."""
+        return self.direction == "maximize"
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        return type(self.optimizer.method).__name__
+
+    @cached_property
+    def units(self) -> Array:
+        """The point of each trial on the unit cube, shape (n, D); NaN on axes whose parameter does not exist there."""
+        inner = self.optimizer.trials[: len(self.records)]
+        points = self.space.to_units([record.params for record in inner])
+        if any(parameter.when is not None for parameter in self.space.values()) and len(points):
+            points = np.where(self.space.exists(points), points, np.nan)
+        return points
+
+    @cached_property
+    def values(self) -> Array:
+        """The value of each trial, shape (n,); NaN unless it is complete."""
+        return np.array([np.nan if record.value is None else record.value for record in self.records], dtype=np.float64)
+
+    @cached_property
+    def counts(self) -> Bools:
+        """Which trials can be the best: complete, constraints met where there are any, at the target fidelity."""
+        constrained = any(record.constraints for record in self.records)
+        name = self.space.fidelity
+        target = None if name is None else self.space[name]
+        return np.array(
+            [
+                record.state == "complete"
+                and (not constrained or record.feasible is True)
+                and (not isinstance(target, Fidelity) or name is None or record.params[name] == target.target)
+                for record in self.records
+            ],
+            dtype=np.bool_,
+        )
+
+    @cached_property
+    def best_so_far(self) -> BestSoFar:
+        """The best seen over time."""
+        order = np.array(self.finished, dtype=np.intp)
+        sign = 1.0 if self.maximizes else -1.0
+        values = np.where(self.counts[order], sign * self.values[order], -np.inf) if len(order) else np.empty(0)
+        running = np.maximum.accumulate(values)
+        first = int(np.argmax(running > -np.inf)) if np.isfinite(running).any() else len(running)
+        rises = np.append(True, running[1:] > running[:-1])
+        holder = np.maximum.accumulate(np.where(rises, np.arange(len(running)), 0)) if len(running) else order
+        return BestSoFar(
+            tuple(range(first + 1, len(running) + 1)),
+            tuple((sign * running[first:]).tolist()),
+            tuple(self.records[int(order[i])].number for i in holder[first:]),
+        )
+
+    # --- what is recommended
+
+    @cached_property
+    def recommendation(self) -> Recommendation | None:
+        """What to use, in the user's parameters; None as long as no trial is complete.
+
+        Where the space has contexts, for the context of the best seen.
+        """
+        inner = self._inner_recommendation
+        return None if inner is None else self._shown(inner)
+
+    @cached_property
+    def certificate(self) -> CertificateReport:
+        """How far from the optimum it can be, or why nobody can tell; in the context of `recommendation`."""
+        return self._certificate_of(self.optimizer)
+
+    @cached_property
+    def point(self) -> Array:
+        """The recommended point on the unit cube, shape (D,): what slices go through.
+
+        Raises
+        ------
+        NotAvailable
+            No trial is complete.
+        """
+        inner = self._inner_recommendation
+        if inner is None:
+            raise NotAvailable("run: expected at least one complete trial, got none; tell a value first")
+        return self.space.to_unit(inner.params)
+
+    @property
+    def replays_by_itself(self) -> bool:
+        """Whether the run is so short that looking at it again takes seconds at most."""
+        return len(self.finished) <= REPLAYED
+
+    def checkpoints(self, most: int = CHECKPOINTS) -> tuple[Checkpoint, ...]:
+        """Return what was recommended after so many finished trials, at up to `most` moments of the run.
+
+        The last is now. The run happens again for it, once, and the answer is kept. In contexts there is no single
+        recommendation: then there are none.
+        """
+        if most not in self._checkpoints:
+            self._checkpoints[most] = () if self.space.contexts else self._looked_at_again(most)
+        return self._checkpoints[most]
+
+    def _looked_at_again(self, most: int) -> tuple[Checkpoint, ...]:
+        if self.recommendation is None:
+            return ()
+        last = Checkpoint(len(self.finished), self.recommendation, self.certificate)
+        if most <= 1:
+            return (last,)
+        complete = np.array([self.records[i].state == "complete" for i in self.finished])
+        first = int(np.argmax(complete)) + 1
+        stops = [stop for stop in spread(first, len(self.finished), most) if stop < len(self.finished)]
+        found = [
+            Checkpoint(stop, self._shown(then.recommend()), self._certificate_of(then))
+            for stop, then in earlier(self.optimizer, stops)
+        ]
+        return (*found, last)
+
+    @cached_property
+    def _checkpoints(self) -> dict[int, tuple[Checkpoint, ...]]:
+        return {}
+
+    @cached_property
+    def _inner_recommendation(self) -> Recommendation | None:
+        best = self.optimizer.best_seen
+        if best is None:
+            return None
+        return self.optimizer.recommend(self._context)
+
+    @property
+    def _context(self) -> dict[str, Any] | None:
+        best = self.optimizer.best_seen
+        return context_of(self.space, best.params) if self.space.contexts and best is not None else None
+
+    def _certificate_of(self, optimizer: Optimizer) -> CertificateReport:
+        if self.space.contexts and self._context is None:
+            return CertificateReport(None, "no trial is complete yet")
+        report = optimizer.certificate(self._context)
+        return report if report.params is None else replace(report, params=self.show(report.params))
+
+    def _shown(self, recommendation: Recommendation) -> Recommendation:
+        """A recommendation in the user's parameters and numbers."""
+        best = recommendation.best_seen
+        record = self.records[best.number]
+        return replace(
+            recommendation,
+            params=self.show(recommendation.params),
+            best_seen=replace(best, number=record.number, params=record.params),
+            why=recommendation.why.replace(f"rial {best.number}", f"rial {record.number}", 1),
+        )
+
+    # --- what is believed
+
+    def believed(self, units: Array) -> Believed:
+        """Return what the method believes at points (m, D) of the unit cube.
+
+        Raises
+        ------
+        NotAvailable
+            The method has no model, or the data contradict it.
+        """
+        found = self.optimizer.predict(self.space.from_units(units))
+        kind: Kind | None = None
+        if found and found[0].credible_interval is not None:
+            kind = "credible 90 %"
+        elif found and found[0].certified_interval is not None:
+            kind = "certified"
+        nothing = (np.nan, np.nan)
+        intervals = [one.certified_interval or one.credible_interval or nothing for one in found]
+        low, high = np.array(intervals, dtype=np.float64).reshape(-1, 2).T
+        return Believed(np.array([one.value for one in found], dtype=np.float64), low, high, kind)
+
+    @property
+    def believes_locally(self) -> bool:
+        """Whether the model is of the trials around the best place alone, as that of Auto is in long runs."""
+        complete = sum(record.state == "complete" for record in self.records)
+        return isinstance(self.optimizer.method, Auto) and complete > LARGEST
+
+    # --- cells
+
+    def partition(self) -> Partition:
+        """Return the cells of the method, with their bounds in the user's direction.
+
+        Raises
+        ------
+        NotAvailable
+            The method has no cells with bounds.
+        """
+        return self.partitions(1)[-1]
+
+    def partitions(self, most: int) -> tuple[Partition, ...]:
+        """Return the cells as they were at up to `most` moments of the run, the last now; the answer is kept."""
+        if most not in self._partitions:
+            last = partition_of(self.optimizer, len(self.finished))
+            stops = (
+                [stop for stop in spread(1, len(self.finished), most) if stop < len(self.finished)] if most > 1 else []
+            )
+            found = []
+            for stop, then in earlier(self.optimizer, stops):
+                with suppress(NotAvailable):  # where the kernel is learned first, there are no cells at first
+                    found.append(partition_of(then, stop))
+            self._partitions[most] = (*found, last)
+        return self._partitions[most]
+
+    @cached_property
+    def _partitions(self) -> dict[int, tuple[Partition, ...]]:
+        return {}
+
+
+Source: TypeAlias = RunView | Optimizer | Result | Study
+"""What a figure is made from."""
+
+
+def spread(first: int, last: int, most: int) -> list[int]:
+    """Return up to `most` whole numbers from `first` to `last`, both included, about evenly spaced."""
+    return sorted({round(stop) for stop in np.linspace(first, last, max(min(most, last - first + 1), 1)).tolist()})
+
+
+def _of_optimizer(optimizer: Optimizer) -> RunView:
+    return RunView(optimizer, optimizer.trials, finished_order(optimizer), axes_of(optimizer.space))
+
+
+def _of_study(run: StudyRun, name: str) -> RunView:
+    from quadrat.plots.study_axes import study_axes
+
+    records = tuple(
+        replace(record, number=trial.number, params=dict(trial.params), why="")
+        for record, trial in zip(run.optimizer.trials, run.trials, strict=True)
+    )
+    return RunView(run.optimizer, records, finished_order(run.optimizer), study_axes(run.searched), name, run.show)

@@ -1,0 +1,152 @@
+"""One look for all figures: colours, fonts, and what users wrote shown as it is.
+
+Backgrounds are transparent and words, lines and grids of a middle grey, so that a figure reads on light and on dark
+pages alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log10
+from typing import Any, Literal
+
+__all__ = [
+    "BEST",
+    "CERTIFIED",
+    "DATA",
+    "FAILED",
+    "FITTED",
+    "FONT",
+    "GRID",
+    "INK",
+    "PALETTE",
+    "RECOMMENDED",
+    "SCALE",
+    "SCALE_DOWN",
+    "finish",
+    "log_axis",
+    "number",
+    "plain",
+    "shortened",
+    "tinted",
+]
+
+# Okabe and Ito's colours, which colour-blind readers tell apart, without black and yellow, which pages swallow.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8a929b", "#7f7a1f", "#9467bd")
+BEST, RECOMMENDED, DATA, FAILED = "#E69F00", "#0072B2", "#8a929b", "#D55E00"
+FITTED, CERTIFIED = "#0072B2", "#009E73"  # what a model estimates, and what is guaranteed, never look the same
+SCALE, SCALE_DOWN = "Viridis", "Viridis_r"  # from low to high, readable without colours too; the best is always bright
+INK, GRID = "#737b86", "rgba(128, 137, 148, 0.22)"
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+_SIZE, _TITLE = 13, 17
+_CHARACTERS = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "\n": " ", "\r": " "}
+
+
+def plain(text: object, most: int = 60) -> str:
+    """Return what a user wrote so that a figure shows it as it is: no tags, no formulas, one line, at most so long.
+
+    Examples
+    --------
+    >>> plain("a<b>$x$")
+    'a&lt;b&gt;&#36;x&#36;'
+    """
+    return "".join(_CHARACTERS.get(character, character) for character in shortened(text, most))
+
+
+def shortened(text: object, most: int) -> str:
+    """Return text of at most so many characters; what is cut off is shown as dots."""
+    words = str(text)
+    return words if len(words) <= most else words[: most - 1] + "…"
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Write a number as people do: 0.0123, 1.5e-07, −2."""
+    return f"{value:.{digits}g}".replace("-", "−")
+
+
+def tinted(colour: str, opacity: float) -> str:
+    """Return a colour such as "#0072B2" that lets through what is behind it."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, {opacity:g})"
+
+
+def log_axis(values: Sequence[float]) -> dict[str, Any]:
+    """Return the options of a logarithmic axis for positive values: 1, 2, 5 of every power of ten, or powers alone."""
+    decades = log10(max(values) / min(values)) if values else 1.0
+    if decades > 2.5:
+        return {"type": "log", "exponentformat": "e", "dtick": max(1, round(decades / 6)), "tickangle": 0}
+    return {"type": "log", "tickformat": "~g", "dtick": "D1" if decades < 0.7 else "D2", "tickangle": 0}
+
+
+def finish(
+    figure: Any, title: str, said: str = "", *, height: int = 480, legend: Literal["below", "above"] = "below"
+) -> Any:
+    """Give a figure its title, a line below that says what is seen, and the look of all figures.
+
+    Parameters
+    ----------
+    figure
+        With all its traces.
+    title, said
+        Words; what users wrote in them went through `plain`.
+    height
+        In pixels; the width is that of the page.
+    legend
+        Where it stands; above there is room for one row.
+    """
+    lines = _wrapped(said)
+    top, bottom = 46 + 22 * len(lines) + (22 if legend == "above" else 0), 56
+    below_axis = -62 / max(height - top - bottom, 100)  # the legend makes room for itself
+    below = "".join(f'<br><span style="font-size:{_SIZE}px">{line}</span>' for line in lines)
+    axis = {
+        "gridcolor": GRID,
+        "zeroline": False,
+        "linecolor": GRID,
+        "tickcolor": GRID,
+        "automargin": True,
+        "title_standoff": 8,
+    }
+    figure.update_layout(
+        title={
+            "text": f"<b>{title}</b>{below}",
+            "font_size": _TITLE,
+            "x": 0,
+            "xref": "container",
+            "xanchor": "left",
+            "pad": {"l": 16},
+            "y": 1,
+            "yref": "container",
+            "yanchor": "top",
+            "pad_t": 14,
+        },
+        font={"family": FONT, "size": _SIZE, "color": INK},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        colorway=list(PALETTE),
+        height=height,
+        margin={"l": 64, "r": 24, "t": top, "b": bottom},
+        legend={
+            "orientation": "h",
+            "x": 0,
+            "y": below_axis if legend == "below" else 1.0,
+            "yanchor": "top" if legend == "below" else "bottom",
+            "font_size": 12,
+        },
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": GRID, "activecolor": INK},
+        hoverlabel={"font": {"family": FONT, "size": 12}, "align": "left"},
+        hovermode="closest",
+    )
+    figure.update_xaxes(**axis)
+    figure.update_yaxes(**axis)
+    return figure
+
+
+def _wrapped(words: str, width: int = 118) -> list[str]:
+    """Break a sentence into lines that fit on a page; a tag or an entity is never broken, since neither has spaces."""
+    lines: list[str] = []
+    for word in words.split():
+        if lines and len(lines[-1]) + 1 + len(word) <= width:
+            lines[-1] += " " + word
+        else:
+            lines.append(word)
+    return lines

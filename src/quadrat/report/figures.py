@@ -1,0 +1,121 @@
+"""The figures of a report: those that a run has, below a size, with their titles and captions as text."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quadrat.errors import QuadratError
+from quadrat.plots import (
+    RunView,
+    active_bounds,
+    cells,
+    importance,
+    level_set,
+    parallel_coordinates,
+    progress,
+    slices,
+)
+from quadrat.report.thinning import Thinned, thinned
+
+__all__ = ["ReportFigure", "captioned", "figures_of"]
+
+_MOST_SLICES = 12  # parameters, the most important ones, whose slices are drawn
+_MOST_LINES = 14  # parameters across which trials are drawn as lines
+_STEPS = 8  # of a slider: each has all cells of its own
+_COLUMN, _AXIS = 240, 120  # pixels that a slice and an axis need
+
+
+@dataclass(frozen=True)
+class ReportFigure:
+    """A figure to be shown.
+
+    Attributes
+    ----------
+    name
+        One word for it.
+    title, caption
+        Text, not HTML: what stands above it, and what is seen.
+    drawn
+        The figure.
+    width
+        Pixels below which it cannot be read: a narrower screen scrolls it.
+    """
+
+    name: str
+    title: str
+    caption: str
+    drawn: Thinned
+    width: int = 0
+
+
+def figures_of(view: RunView, limit: int, *, only: Sequence[str] | None = None) -> tuple[ReportFigure, ...]:
+    """Return the figures that this run has, in the order in which they are read.
+
+    What a method does not have, such as cells, is left out.
+
+    Parameters
+    ----------
+    view
+        The run.
+    limit
+        Bytes of JSON that each may have.
+    only
+        Names of those that are wanted; None is all.
+    """
+    found = []
+    for name, draw, width in _drawings(view):
+        if only is not None and name not in only:
+            continue
+        try:
+            figure = draw()
+        except QuadratError:  # there is nothing to draw: no model, no cells, no threshold
+            continue
+        title, caption = captioned(figure)
+        drawn = thinned(figure, limit)
+        found.append(ReportFigure(name, title, " ".join(filter(None, [caption, drawn.remark])), drawn, width))
+    return tuple(found)
+
+
+def _drawings(view: RunView) -> Sequence[tuple[str, Callable[[], Any], int]]:
+    names = [axis.name for axis in view.axes]
+    sliced = min(3, len(names))
+    lines = min(len(names), _MOST_LINES) + 1
+    steps = _STEPS if view.replays_by_itself else 1
+    return (
+        ("progress", lambda: progress(view), 0),
+        ("slices", lambda: slices(view, parameters=_first(view, _MOST_SLICES)), sliced * _COLUMN),
+        *([("importance", lambda: importance(view), 0)] if len(names) > 1 else []),  # one is all that matters
+        ("cells", lambda: cells(view, steps=steps), 0),
+        ("level-set", lambda: level_set(view), 0),
+        ("active-bounds", lambda: active_bounds(view), 0),
+        ("parallel", lambda: parallel_coordinates(view, parameters=_first(view, _MOST_LINES)), lines * _AXIS),
+    )
+
+
+def _first(view: RunView, most: int) -> list[str] | None:
+    names = [axis.name for axis in view.axes]
+    return names[:most] if len(names) > most else None
+
+
+def captioned(figure: Any) -> tuple[str, str]:
+    """Return the title and the line below it as text, and take both out of the figure: a page wraps them, plotly not.
+
+    Titles are HTML whose tags are ours alone: what users wrote is escaped in them.
+    """
+    title, _, said = str(figure.layout.title.text or "").partition("<br>")
+    figure.update_layout(title=None)
+    figure.update_layout(margin_t=_room_above(figure))
+    return _text(title), _text(said.replace("<br>", " "))
+
+
+def _room_above(figure: Any) -> int:
+    """Pixels above the axes: for a legend, or the labels of parallel axes."""
+    return 60 if any(trace.type == "parcoords" for trace in figure.data) else 40
+
+
+def _text(markup: str) -> str:
+    return html.unescape(re.sub(r"<[^>]*>", "", markup)).strip()

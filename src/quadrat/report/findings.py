@@ -1,0 +1,164 @@
+"""What the first screen of a report says: what to use, how good it is, what could be gained, and what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quadrat.errors import NotAvailable
+from quadrat.optimizer import CertificateReport, Recommendation
+from quadrat.optimizer.settings_text import number_text, settings_text
+from quadrat.plots.run_view import RunView
+from quadrat.report.next_step import Situation, next_step
+from quadrat.report.noise import noise_of
+from quadrat.report.told import STATES, Told
+
+__all__ = ["Findings", "Judgement", "findings_of"]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A number with what it means.
+
+    Attributes
+    ----------
+    figure
+        The number, in words; empty where there is none.
+    said
+        One or two sentences.
+    """
+
+    figure: str
+    said: str
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What is said of a run first.
+
+    Attributes
+    ----------
+    title, subtitle
+        The name of the study, or what was done; and how much of it.
+    recommendation, certificate
+        As the run gives them, in the user's parameters and units.
+    interval, kind
+        Of the recommended value: (low, high) and what it is, "90 % credible" or "certified"; None and "" without one.
+    value, remaining, best
+        What is believed of the recommended value, what could still be gained, and the best seen.
+    next_step
+        One sentence.
+    """
+
+    title: str
+    subtitle: str
+    recommendation: Recommendation
+    certificate: CertificateReport
+    interval: tuple[float, float] | None
+    kind: str
+    value: Judgement
+    remaining: Judgement
+    best: Judgement
+    next_step: str
+
+
+def findings_of(told: Told) -> Findings:
+    """Return what is to be said of a run first.
+
+    Raises
+    ------
+    NotAvailable
+        No trial is complete.
+    """
+    view = told.view
+    found = view.recommendation
+    if found is None:
+        raise NotAvailable("report: expected at least one complete trial, got none; tell a value first")
+    certificate = view.certificate
+    interval, kind = found.certified_interval, "certified"
+    if interval is None:
+        interval, kind = found.credible_interval, "90 % credible" if found.credible_interval else ""
+    failures = tuple(row.note for row in told.rows if row.state == "failed")
+    return Findings(
+        title=view.title or f"{view.direction.capitalize()} with {view.method}",
+        subtitle=_subtitle(told),
+        recommendation=found,
+        certificate=certificate,
+        interval=interval,
+        kind=kind,
+        value=_value(found, interval, kind, _delta(view)),
+        remaining=_remaining(view, found, certificate),
+        best=Judgement(number_text(found.best_seen.value), found.why),
+        next_step=next_step(
+            Situation(
+                recommendation=found,
+                certificate=certificate,
+                noise=noise_of(view.optimizer),
+                ended=len(told.rows) - told.count("running") - told.count("waiting"),
+                failures=failures,
+                running=told.count("running"),
+                why_ended=told.ended,
+                method=view.method,
+            )
+        ),
+    )
+
+
+def _subtitle(told: Told) -> str:
+    counts = ", ".join(f"{count:,} {state}" for state in STATES if (count := told.count(state)))
+    total = len(told.rows)
+    by = f" with {told.method.partition('(')[0]}" if told.method else ""
+    searched = f"{told.view.direction}{by} · " if told.view.title else ""  # else the title says it
+    return f"{searched}{total:,} {'trial' if total == 1 else 'trials'}: {counts}"
+
+
+def _value(found: Recommendation, interval: tuple[float, float] | None, kind: str, delta: float | None) -> Judgement:
+    text = number_text(found.value)
+    if interval is None:
+        return Judgement(text, "The mean of what was measured there. The method has no model, so there is no interval.")
+    ends = f"{number_text(interval[0])} to {number_text(interval[1])}"
+    if kind == "certified":
+        sure = "" if delta is None else f" with probability {100 * (1 - delta):.4g} %"
+        said = f"Certified: {ends}. Holds{sure} if the stated assumptions do."
+    else:
+        said = f"{kind}: {ends}. An estimate of a model fitted to the trials."
+    if found.estimated_feasibility is not None:
+        said += f" Meets all constraints with a chance of {100 * found.estimated_feasibility:.3g} % (fitted)."
+    return Judgement(text, said)
+
+
+def _remaining(view: RunView, found: Recommendation, certificate: CertificateReport) -> Judgement:
+    if certificate.value is not None:
+        best = "" if certificate.best_possible is None else _no_better(view, certificate.best_possible)
+        return Judgement(
+            f"≤ {number_text(certificate.value)}",
+            f"Certified: {_it(found, certificate)}within {number_text(certificate.value)} of the optimum, under the stated"
+            f" assumptions.{best}",
+        )
+    if certificate.rejected is not None:
+        return Judgement("not certified", f"The data contradict the stated assumptions: {certificate.rejected}.")
+    if found.estimated_gain is not None:
+        upper = found.estimated_gain_upper
+        gain = number_text(found.estimated_gain)
+        most = "" if upper is None else f", and with 90 % at most {number_text(upper)}"
+        return Judgement(gain, f"Estimated gain: {gain}{most}. Fitted to the trials, not certified.")
+    return Judgement("not known", f"{_sentence(certificate.reason or 'The method has no model')}.")
+
+
+def _it(found: Recommendation, certificate: CertificateReport) -> str:
+    """Say which point a certificate is about where it is not the recommended one, but one nearby."""
+    if certificate.params is None or certificate.params == found.params:
+        return ""
+    return f"{settings_text(certificate.params)} is "
+
+
+def _no_better(view: RunView, best_possible: float) -> str:
+    return f" No setting is {'above' if view.maximizes else 'below'} {number_text(best_possible)}."
+
+
+def _delta(view: RunView) -> float | None:
+    delta = getattr(view.optimizer.method, "delta", None)
+    return float(delta) if isinstance(delta, float) else None
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:].rstrip(".")

@@ -1,0 +1,164 @@
+"""Figures with fewer points, so that they stay below a size: lines keep their corners, marks their extremes."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from quadrat.arrays import Ints
+from quadrat.plots.library import graph_objects
+
+__all__ = ["Thinned", "thinned"]
+
+Trace: TypeAlias = dict[str, Any]
+
+_LINES = 800  # of parallel coordinates: more are a blur, and slow without a graphics card
+_FEWEST = 40  # points of a trace below which nothing is dropped
+_NESTED = (("marker", "color"), ("marker", "size"), ("marker", "opacity"), ("marker", "symbol"), ("line", "color"))
+_ARRAYS = ("x", "y", "text", "hovertext", "customdata", "ids")
+_ERRORS = ("error_x", "error_y")
+_TITLED = 36  # pixels that a title takes
+_WEBGL = 3000  # points up to which a browser draws them without a graphics card just as well
+
+
+@dataclass(frozen=True)
+class Thinned:
+    """A figure as plain data.
+
+    Attributes
+    ----------
+    json
+        As plotly reads it.
+    shown, total
+        How many points are left, of how many, in the traces with the most.
+    """
+
+    json: str
+    shown: int
+    total: int
+
+    @property
+    def remark(self) -> str:
+        """What is to be said of points that were dropped; empty where none were."""
+        return "" if self.shown == self.total else f"{self.shown:,} of {self.total:,} points are drawn."
+
+    def titled(self, title: str, remark: str = "") -> str:
+        """Return the JSON with a title in the figure, for pages that have no other place for it."""
+        drawn = json.loads(self.json)
+        below = f'<br><span style="font-size:12px">{remark}</span>' if remark else ""
+        drawn["layout"]["title"] = {"text": f"{title}{below}", "font": {"size": 15}, "x": 0.02, "xanchor": "left"}
+        drawn["layout"]["margin"] = {**drawn["layout"].get("margin", {}), "t": _TITLED + drawn["layout"]["margin"]["t"]}
+        return json.dumps(drawn, separators=(",", ":"))
+
+
+def thinned(figure: Any, limit: int) -> Thinned:
+    """Return a figure of at most `limit` characters of JSON, if dropping points gets it there.
+
+    Points are dropped evenly, from traces with many first. The first, the last, the lowest and the highest stay, and of
+    lines the places where they bend; hovers are dropped last of all.
+
+    Parameters
+    ----------
+    figure
+        A plotly figure; it stays as it is.
+    limit
+        Of the JSON, which is ASCII: characters are bytes.
+    """
+    drawn = figure.to_plotly_json()
+    whole = [_decoded(trace) for trace in drawn["data"]]
+    layout = {name: part for name, part in drawn["layout"].items() if name != "template"}
+    total = max((_length(trace) for trace in whole), default=0)
+    most = total
+    while True:
+        traces = [_thin(trace, most) for trace in whole]
+        text = _json(traces, layout)
+        shown = max((_length(trace) for trace in traces), default=0)
+        if len(text) <= limit or most <= _FEWEST:
+            break
+        # Bytes shrink about as points do; a little more, so that few rounds are needed.
+        most = max(_FEWEST, min(int(0.95 * most * limit / len(text)), most - 1))
+    if len(text) > limit:
+        text = _json([_without_hovers(trace) for trace in traces], layout)
+    return Thinned(text, shown, total)
+
+
+def _json(traces: list[Trace], layout: dict[str, Any]) -> str:
+    text: str = graph_objects().Figure(traces, layout, skip_invalid=False).to_json()
+    # Without a template of its own, plotly's default one comes along: 7 kB of colours that nothing here uses.
+    plain = json.loads(text)
+    plain["layout"].pop("template", None)
+    return json.dumps(plain, separators=(",", ":"))
+
+
+def _decoded(part: Any) -> Any:
+    """Return a part of a figure with its arrays as arrays: plotly from 6 on hands them out as text."""
+    if isinstance(part, dict):
+        if set(part) <= {"dtype", "bdata", "shape"} and "bdata" in part:
+            found = np.frombuffer(base64.b64decode(part["bdata"]), dtype=np.dtype(f"<{part['dtype']}"))
+            return found.reshape([int(side) for side in str(part["shape"]).split(",")]) if "shape" in part else found
+        return {name: _decoded(inner) for name, inner in part.items()}
+    return [_decoded(inner) for inner in part] if isinstance(part, list | tuple) else part
+
+
+def _length(trace: Trace) -> int:
+    """How many points a trace has."""
+    if "dimensions" in trace:
+        return max((len(dimension.get("values", ())) for dimension in trace["dimensions"]), default=0)
+    found = trace.get("x", trace.get("y"))
+    return 0 if found is None or "z" in trace else len(found)
+
+
+def _thin(trace: Trace, most: int) -> Trace:
+    count = _length(trace)
+    most = min(most, _LINES) if "dimensions" in trace else most
+    fewer = dict(trace)
+    if trace["type"] == "scattergl" and min(count, most) <= _WEBGL:
+        fewer["type"] = "scatter"
+    if count <= max(most, _FEWEST) or trace.get("fill") == "toself":
+        return fewer
+    kept = _kept(trace, count, most)
+    if "dimensions" in trace:
+        fewer["dimensions"] = [{**one, "values": _at(one["values"], kept)} for one in trace["dimensions"]]
+    for name in _ARRAYS:
+        if _is_array(trace.get(name), count):
+            fewer[name] = _at(trace[name], kept)
+    for outer, inner in _NESTED:
+        if _is_array(trace.get(outer, {}).get(inner), count):
+            fewer[outer] = {**fewer[outer], inner: _at(trace[outer][inner], kept)}
+    for name in _ERRORS:
+        for inner in ("array", "arrayminus"):
+            if _is_array(trace.get(name, {}).get(inner), count):
+                fewer[name] = {**fewer[name], inner: _at(trace[name][inner], kept)}
+    return fewer
+
+
+def _kept(trace: Trace, count: int, most: int) -> Ints:
+    """Places of the points that stay, ascending."""
+    places = np.arange(count)
+    y = None if "y" not in trace else np.asarray(trace["y"])
+    if y is not None and np.issubdtype(y.dtype, np.number):
+        if "lines" in str(trace.get("mode", "")):
+            bends = np.flatnonzero((y[1:-1] != y[:-2]) | (y[1:-1] != y[2:])) + 1
+            places = np.concatenate([[0], bends, [count - 1]])
+        extremes = [int(np.nanargmin(y)), int(np.nanargmax(y))] if np.isfinite(y).any() else []
+    else:
+        extremes = []
+    if len(places) > most:
+        places = places[np.linspace(0, len(places) - 1, max(most - len(extremes), 2)).astype(np.intp)]
+    return np.unique(np.concatenate([places, np.array(extremes, dtype=np.intp)]).astype(np.intp))
+
+
+def _without_hovers(trace: Trace) -> Trace:
+    return {name: part for name, part in trace.items() if name not in ("hovertext", "customdata", "hoverinfo")}
+
+
+def _is_array(value: object, count: int) -> bool:
+    return isinstance(value, np.ndarray | list | tuple) and len(value) == count
+
+
+def _at(values: Any, kept: Ints) -> Any:
+    return values[kept] if isinstance(values, np.ndarray) else [values[i] for i in kept.tolist()]
