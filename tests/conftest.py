@@ -1,4 +1,4 @@
-"""One BLAS thread, reproducible property tests, and a PostgreSQL server of our own, whoever starts pytest."""
+"""One BLAS thread, reproducible property tests, a PostgreSQL server and a browser of our own, whoever starts pytest."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -14,9 +15,12 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.browser import Browser
 
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
@@ -53,6 +57,16 @@ def postgres_server() -> Iterator[str]:
             yield f"postgresql+psycopg://quadrat@127.0.0.1:{port}"
     finally:
         shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Run a headless Chromium; skip where none is installed."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    from tests.browser import running_browser
+
+    with running_browser() as found:
+        yield found
 
 
 @pytest.fixture

@@ -485,7 +485,8 @@ def test_a_threshold_is_turned_with_the_values(direction: str) -> None:
     method = qd.LevelSet(threshold=0.4, kernel=qd.Matern(2.5, 0.4), norm_bound=1.0, noise=0.05)
     space = qd.Space(x=qd.Float(0, 1))
     optimizer = qd.Optimizer(space, direction=direction, method=method, seed=1)
-    study = optuna.create_study(direction=direction, sampler=QuadratSampler(search_space=space, method=method, seed=1))
+    sampler = QuadratSampler(search_space=space, method=method, seed=1)
+    study = optuna.create_study(direction=direction, sampler=sampler)  # type: ignore[arg-type]  # a literal
     for _ in range(10):
         ours, theirs = optimizer.ask(), study.ask({"x": FloatDistribution(0, 1)})
         assert ours.params == theirs.params

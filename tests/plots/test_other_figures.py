@@ -119,6 +119,7 @@ def test_regret_is_the_distance_to_the_optimum_on_a_log_axis() -> None:
     assert list(down.x) == [1, 2, 3]
     assert list(down.y[:2]) == [2.0, 0.5]
     assert np.isnan(down.y[2]), "noise passed the optimum"
+    assert "A line ends where noise" in words_of(figure)
     assert figure.layout.yaxis.type == "log"
     up = traces(compare({"up": run([0.0, 0.5], "maximize")}, optimum=1.0))["up"]
     assert list(up.y) == [1.0, 0.5]

@@ -42,7 +42,10 @@ def test_a_certified_run_shows_values_bounds_and_the_certificate(certified_view:
     left = found["certificate: the optimum is no further than this"]
     assert list(left.y) == [one.certificate.value for one in checkpoints]
     assert left.yaxis == "y2"
-    assert "under the stated assumptions" in words_of(figure)
+    report = certified_view.certificate
+    assert certified_view.recommendation is not None
+    whose = "" if report.params == certified_view.recommendation.params else "a point next to it is "
+    assert f"certificate: {whose}within {report.value:.3g} of the optimum under the stated" in words_of(figure)
     best = found["best seen, noise included"]
     assert (best.x[-1], best.y[-1]) == (16, float(certified_view.values.min()))
     assert "x = " in found["trials"].hovertext[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from optuna.study import Study
 
@@ -17,7 +16,12 @@ from quadrat.studies.storage import close_storage
 
 __all__ = ["dashboard", "dashboard_figures"]
 
-_SHOWN = ("progress", "slices", "importance", "parallel")
+_TITLES = {  # short: there is half a page for them
+    "progress": "Quadrat: progress and what is left to gain",
+    "slices": "Quadrat: one parameter at a time",
+    "importance": "Quadrat: which parameters matter",
+    "parallel": "Quadrat: all trials",
+}
 _TITLE_BYTES = 400  # of the title, which is added when the size is known
 
 
@@ -55,14 +59,7 @@ def dashboard_figures(study: Study) -> Mapping[str, Drawn]:
     from quadrat.plots import RunView
     from quadrat.report.figures import figures_of
 
-    figures = figures_of(RunView.of(study), FIGURE_BYTES - _TITLE_BYTES, only=_SHOWN)
-    return {one.name: Drawn(one.drawn.titled(_short_title(one.name), one.drawn.remark)) for one in figures}
-
-
-def _short_title(name: str) -> Any:
-    return {
-        "progress": "Quadrat: progress and what is left to gain",
-        "slices": "Quadrat: one parameter at a time",
-        "importance": "Quadrat: which parameters matter",
-        "parallel": "Quadrat: all trials",
-    }[name]
+    figures = figures_of(RunView.of(study), FIGURE_BYTES - _TITLE_BYTES, only=tuple(_TITLES))
+    drawn = {one.name: Drawn(one.drawn.titled(_TITLES[one.name], one.drawn.remark)) for one in figures}
+    # Very many parameters may leave a figure too large without a single point to drop.
+    return {name: one for name, one in drawn.items() if len(one.json) <= FIGURE_BYTES}

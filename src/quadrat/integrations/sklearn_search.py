@@ -306,7 +306,7 @@ class _Evaluations:
     evaluate_candidates, folds, search
         What scikit-learn evaluates with, on which folds, and for whom.
     context, batches
-        Where callbacks of scikit-learn's hear of it, None before version 1.9, and how many batches there will be at most.
+        Where callbacks of scikit-learn's hear of it, None before version 1.9, and how many batches come at most.
 
     Attributes
     ----------

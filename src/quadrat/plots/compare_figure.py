@@ -71,6 +71,8 @@ def compare(runs: Mapping[str, Source], *, optimum: float | None = None) -> Any:
         else f"Distance to the known optimum {number(best, 6)}, log scale: lower is better. Diamonds: what each run"
         " recommends, by its own estimate."
     )
+    if best is not None and any(np.isnan(np.asarray(trace.y, dtype=np.float64)).any() for trace in figure.data):
+        said += " A line ends where noise takes the best seen past the optimum."
     return finish(figure, f"{len(views)} run{'s' * (len(views) > 1)} compared", said, height=500)
 
 

@@ -94,8 +94,12 @@ def _said(view: RunView, known: Sequence[Checkpoint]) -> str:
         elif found.credible_interval is not None:
             low, high = found.credible_interval
             words += f" (90 % credible: {number(low)} to {number(high)})"
-        if known[-1].certificate.value is not None:
-            words += f", within {number(known[-1].certificate.value, 3)} of the optimum under the stated assumptions"
+        certificate = known[-1].certificate
+        if certificate.value is not None:
+            # The certificate is about the point that it names, which may be another one next to the recommended.
+            whose = "" if certificate.params == found.params else "a point next to it is "
+            words += f"; certificate: {whose}within {number(certificate.value, 3)} of the optimum"
+            words += " under the stated assumptions"
         elif found.estimated_gain is not None:
             words += f"; estimated gain left {number(found.estimated_gain, 3)}"
     return words + "."

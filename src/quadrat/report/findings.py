@@ -129,11 +129,9 @@ def _value(found: Recommendation, interval: tuple[float, float] | None, kind: st
 def _remaining(view: RunView, found: Recommendation, certificate: CertificateReport) -> Judgement:
     if certificate.value is not None:
         best = "" if certificate.best_possible is None else _no_better(view, certificate.best_possible)
-        return Judgement(
-            f"≤ {number_text(certificate.value)}",
-            f"Certified: {_it(found, certificate)}within {number_text(certificate.value)} of the optimum, under the stated"
-            f" assumptions.{best}",
-        )
+        most = number_text(certificate.value)
+        said = f"Certified: {_it(found, certificate)}within {most} of the optimum, under the stated assumptions.{best}"
+        return Judgement(f"≤ {most}", said)
     if certificate.rejected is not None:
         return Judgement("not certified", f"The data contradict the stated assumptions: {certificate.rejected}.")
     if found.estimated_gain is not None:

@@ -121,7 +121,8 @@
     const figure = read(plot.dataset.figure);
     paint(figure);
     if (innerWidth < 600) {  // a legend takes lines on a phone, and fingers scroll rather than zoom
-      figure.layout.margin = { ...figure.layout.margin, l: 48, r: 12 };
+      figure.layout.margin = { ...figure.layout.margin, l: 48, r: 28 };
+      figure.layout.font.size = 11;
       figure.layout.dragmode = false;
     }
     await Plotly.newPlot(plot, figure.data, figure.layout, {

@@ -44,7 +44,7 @@ class Thinned:
     @property
     def remark(self) -> str:
         """What is to be said of points that were dropped; empty where none were."""
-        return "" if self.shown == self.total else f"{self.shown:,} of {self.total:,} points are drawn."
+        return "" if self.shown == self.total else f"Of {self.total:,} points {self.shown:,} are drawn."
 
     def titled(self, title: str, remark: str = "") -> str:
         """Return the JSON with a title in the figure, for pages that have no other place for it."""
