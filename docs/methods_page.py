@@ -58,9 +58,9 @@ The last column says where the bounds of the final cells come from. The posterio
 this size; a case where the polynomial decides (many length-scales in the cube, a thousand observations in one small
 cell) is in `tests/methods/test_lp_gp_ucb.py::test_a_case_where_the_polynomial_bound_decides`.
 
-# The paper's future work
+## The paper's future work
 
-## Batches
+### Batches
 
 Eight evaluations at a time against one, n = 160 in either case; `experiments/batches.py`.
 
@@ -71,14 +71,14 @@ GP-UCB-PE the small region is an option (`region_scale=0.05`). Ratios below 1 do
 GP-UCB explores much, and the batch methods' first points of a batch are the same while the others fill in what it would
 explore later. LP-GP-UCB's certificate uses told data only, and so holds in batches as it does one by one.
 
-## Contexts
+### Contexts
 
 Four contexts, drawn at random round by round; contextual regret r_t = max_x f(x, z_t) - f(x_t, z_t);
 `experiments/contexts.py`.
 
 {contexts}
 
-## Level sets
+### Level sets
 
 D = 2, delta = .05, accuracy .1; `experiments/level_sets.py`. "Uniform" tells Sobol points to the same cells and bounds.
 
@@ -87,7 +87,7 @@ D = 2, delta = .05, accuracy .1; `experiments/level_sets.py`. "Uniform" tells So
 The rule of LSE's paper (`rule="ambiguity"`) evaluates what is most ambiguous and decides little until everything is
 nearly decided; the default rule takes the point that sharpens most what can be decided.
 
-## Sketches
+### Sketches
 
 n = 2,000; `experiments/sketching.py`.
 
@@ -96,33 +96,33 @@ n = 2,000; `experiments/sketching.py`.
 A sketch pays where n is many times the effective dimension. For LP-GP-UCB local bands, its default for many
 evaluations, are the better choice: they certify, and their regret is lower.
 
-# The systems that the paper cites
+## The systems that the paper cites
 
-## Partitioned processes
+### Partitioned processes
 
 n = 2,000, rough draws of norm 1, D = 2; `experiments/partitioned.py`.
 
 {partitioned}
 
-## Additive models
+### Additive models
 
 n = 200, 10 and 20 dimensions; `experiments/additive.py`.
 
 {additive}
 
-## Robust to being missed
+### Robust to being missed
 
 A narrow high peak and a broad lower one, and the polynomial of StableOpt's paper; `experiments/robust.py`.
 
 {robust}
 
-## Several fidelities
+### Several fidelities
 
 Cost is in evaluations of the target; `experiments/fidelities.py`.
 
 {fidelities}
 
-## Finitely many arms
+### Finitely many arms
 
 `experiments/arms.py`.
 
