@@ -4,7 +4,7 @@
 
 Problems: functions of norm exactly B = 1, "rough" draws (many peaks nearly as high as the highest), sigma = .1,
 delta = .05, n = 2,000: Matérn 5/2, length-scale .3, D = 2; squared exponential, length-scale .5, D = 3; and Matérn 5/2,
-length-scale .6, D = 3, whose effective dimension is twice that of the others (six seeds): the limit of what a sketch
+length-scale .6, D = 3, whose effective dimension is twice that of the others (four seeds): the limit of what a sketch
 saves at this n. Function, noise and candidates of a seed are the same for all methods.
 
 What is compared.
@@ -14,7 +14,7 @@ What is compared.
     BKB         the same with the sketched posterior (`SketchedProcess`), its log det, and the default `Sketch()`.
     LP one band, LP default, LP sketched
                 LPGPUCB, k = 0, with one adaptive band, with local bands (the default at this n), and with a sketch.
-                D = 2 only; one band on six seeds.
+                D = 2 only; one band on four seeds.
     IGPUCB public, IGPUCB public sketched
                 the library's own IGPUCB through `quadrat.Optimizer`, with and without a sketch, one seed, D = 2,
                 lambda = 1 + 2/n, n = 500 (an exact run of 2,000 takes the better part of an hour): what the ratio of
@@ -64,7 +64,7 @@ PROBLEMS: dict[str, tuple[qd.Kernel, int]] = {
 UCB, LP = ("exact", "BKB"), ("LP one band", "LP default", "LP sketched")
 PUBLIC = ("IGPUCB public", "IGPUCB public sketched")
 N, PUBLIC_N = 2000, 500
-FEWER = 6  # seeds of the third problem and of LP-GP-UCB with one band, which take long
+FEWER = 4  # seeds of the third problem and of LP-GP-UCB with one band, which take long
 COMPARED = (("BKB", "exact"), ("LP sketched", "LP one band"), ("LP sketched", "LP default"), PUBLIC[::-1])
 UNIFORM, NEAR, STEPS = 128, 32, (0.05, 0.01)
 ALPHA = Sketch().alpha

@@ -45,5 +45,5 @@ def test_the_report() -> None:
 
 def test_the_grid() -> None:
     grid = sketching.cells(20)
-    assert len(grid) == 20 * 6 + 6 * 3 + 2
+    assert len(grid) == 20 * 6 + 4 * 3 + 2
     assert len({tuple(cell.values()) for cell in grid}) == len(grid)
