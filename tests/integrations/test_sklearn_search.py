@@ -250,6 +250,15 @@ def test_candidates_of_a_batch_know_of_each_other(monkeypatch: pytest.MonkeyPatc
     assert pending == [0, 0, 0]
 
 
+def test_processes_find_what_threads_find() -> None:
+    """The search itself is sent to them, in the middle of its work."""
+    found = []
+    for backend in ("loky", "threading"):
+        with parallel_config(backend, n_jobs=2):
+            found.append(search(n_iter=3, cv=2).fit(X, Y).cv_results_["mean_test_score"].tolist())
+    assert found[0] == found[1]
+
+
 def test_a_small_space_is_tried_once_each() -> None:
     made = search(SVC(), {"kernel": ["linear", "rbf"], "C": [0.1, 1.0, 10.0]}, n_iter=20, cv=2).fit(X, Y)
     tried = [tuple(params.values()) for params in made.cv_results_["params"]]

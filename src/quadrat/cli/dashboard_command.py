@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Mapping
 
 from optuna.study import Study
@@ -22,11 +23,13 @@ _TITLES = {  # short: there is half a page for them
     "importance": "Quadrat: which parameters matter",
     "parallel": "Quadrat: all trials",
 }
+_HIGHEST = 440  # pixels: what is higher is cut off
+_SLICED = 6  # parameters, in two rows
 _TITLE_BYTES = 400  # of the title, which is added when the size is known
 
 
 def dashboard(where: Where, port: int) -> None:
-    """Serve the dashboard until Ctrl-C.
+    """Serve the dashboard until Ctrl-C or SIGTERM.
 
     Raises
     ------
@@ -42,6 +45,8 @@ def dashboard(where: Where, port: int) -> None:
     def ready(address: str) -> None:
         Screen().say(f"The dashboard of {study.study_name} is at\n  {address}\nCtrl-C ends it.")
 
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell in the background has the first one ignored
+        signal.signal(number, signal.default_int_handler)
     try:
         serve(study, dashboard_figures, port=port, ready=ready)
     finally:
@@ -59,7 +64,7 @@ def dashboard_figures(study: Study) -> Mapping[str, Drawn]:
     from quadrat.plots import RunView
     from quadrat.report.figures import figures_of
 
-    figures = figures_of(RunView.of(study), FIGURE_BYTES - _TITLE_BYTES, only=tuple(_TITLES))
-    drawn = {one.name: Drawn(one.drawn.titled(_TITLES[one.name], one.drawn.remark)) for one in figures}
+    figures = figures_of(RunView.of(study), FIGURE_BYTES - _TITLE_BYTES, only=tuple(_TITLES), sliced=_SLICED)
+    drawn = {one.name: Drawn(one.drawn.titled(_TITLES[one.name], _HIGHEST)) for one in figures}
     # Very many parameters may leave a figure too large without a single point to drop.
     return {name: one for name, one in drawn.items() if len(one.json) <= FIGURE_BYTES}

@@ -265,8 +265,12 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
         return self._optimizer
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the optimizer's models: what it was told is enough."""
+        """Leave out the optimizer's models: what it was told is enough; and what holds on to scikit-learn's own state.
+
+        scikit-learn sends the search to its workers while it runs.
+        """
         state = dict(super().__getstate__())
+        state.pop("_evaluations", None)
         run = state.get("_optimizer")
         if isinstance(run, Optimizer):
             state["_optimizer"] = run.space, run.method, run.state()

@@ -23,7 +23,6 @@ from quadrat.report.thinning import Thinned, thinned
 
 __all__ = ["ReportFigure", "captioned", "figures_of"]
 
-_MOST_SLICES = 12  # parameters, the most important ones, whose slices are drawn
 _MOST_LINES = 14  # parameters across which trials are drawn as lines
 _STEPS = 8  # of a slider: each has all cells of its own
 _COLUMN, _AXIS = 240, 120  # pixels that a slice and an axis need
@@ -52,7 +51,9 @@ class ReportFigure:
     width: int = 0
 
 
-def figures_of(view: RunView, limit: int, *, only: Sequence[str] | None = None) -> tuple[ReportFigure, ...]:
+def figures_of(
+    view: RunView, limit: int, *, only: Sequence[str] | None = None, sliced: int = 12
+) -> tuple[ReportFigure, ...]:
     """Return the figures that this run has, in the order in which they are read.
 
     What a method does not have, such as cells, is left out.
@@ -65,9 +66,11 @@ def figures_of(view: RunView, limit: int, *, only: Sequence[str] | None = None) 
         Bytes of JSON that each may have.
     only
         Names of those that are wanted; None is all.
+    sliced
+        Parameters whose slices are drawn, at most: the first ones.
     """
     found = []
-    for name, draw, width in _drawings(view):
+    for name, draw, width in _drawings(view, sliced):
         if only is not None and name not in only:
             continue
         try:
@@ -80,14 +83,14 @@ def figures_of(view: RunView, limit: int, *, only: Sequence[str] | None = None) 
     return tuple(found)
 
 
-def _drawings(view: RunView) -> Sequence[tuple[str, Callable[[], Any], int]]:
+def _drawings(view: RunView, sliced: int) -> Sequence[tuple[str, Callable[[], Any], int]]:
     names = [axis.name for axis in view.axes]
-    sliced = min(3, len(names))
+    columns = min(3, len(names))
     lines = min(len(names), _MOST_LINES) + 1
     steps = _STEPS if view.replays_by_itself else 1
     return (
         ("progress", lambda: progress(view), 0),
-        ("slices", lambda: slices(view, parameters=_first(view, _MOST_SLICES)), sliced * _COLUMN),
+        ("slices", lambda: slices(view, parameters=_first(view, sliced)), columns * _COLUMN),
         *([("importance", lambda: importance(view), 0)] if len(names) > 1 else []),  # one is all that matters
         ("cells", lambda: cells(view, steps=steps), 0),
         ("level-set", lambda: level_set(view), 0),

@@ -46,12 +46,18 @@ class Thinned:
         """What is to be said of points that were dropped; empty where none were."""
         return "" if self.shown == self.total else f"Of {self.total:,} points {self.shown:,} are drawn."
 
-    def titled(self, title: str, remark: str = "") -> str:
-        """Return the JSON with a title in the figure, for pages that have no other place for it."""
+    def titled(self, title: str, highest: int) -> str:
+        """Return the JSON with a title and the remark in the figure, at most `highest` pixels high.
+
+        For pages that have no other place for words.
+        """
         drawn = json.loads(self.json)
-        below = f'<br><span style="font-size:12px">{remark}</span>' if remark else ""
-        drawn["layout"]["title"] = {"text": f"{title}{below}", "font": {"size": 15}, "x": 0.02, "xanchor": "left"}
-        drawn["layout"]["margin"] = {**drawn["layout"].get("margin", {}), "t": _TITLED + drawn["layout"]["margin"]["t"]}
+        layout = drawn["layout"]
+        below = f'<br><span style="font-size:12px">{self.remark}</span>' if self.remark else ""
+        layout["title"] = {"text": f"{title}{below}", "font": {"size": 15}, "x": 0.02, "xanchor": "left"}
+        margin = layout.get("margin", {})
+        layout["margin"] = {**margin, "t": _TITLED + margin.get("t", 0)}
+        layout["height"] = min(layout.get("height", highest), highest)
         return json.dumps(drawn, separators=(",", ":"))
 
 
