@@ -40,6 +40,7 @@ Learning: TypeAlias = Literal["moves", "random"]
 
 _LEAST_GAIN = 1e-6  # nats: rounding alone must not shuffle the groups
 _SWEEPS = 12
+_STARTS = 5  # random partitions that moves start from, beside single axes and what was learned before
 _LEARNED_FROM = 256  # observations at most: thousands of moves are tried, and each costs the cube of their number
 _RANDOM = 10  # partitions drawn beside the earlier one
 
@@ -257,6 +258,10 @@ def learn_groups(
         )
         fits = [fit_additive(data, groups, nu=nu, noise_variance=noise_variance) for groups in sorted(drawn)]
         return max(fits, key=lambda fit: fit.log_posterior)
-    groups = singletons(dimension) if previous is None else previous.groups
-    start = fit_additive(data, groups, nu=nu, noise_variance=noise_variance, previous=previous)
-    return improve(data, start, size, noise_variance=noise_variance)
+    # Moves end where no single one helps. What few data suggested may be such an end: others start anew beside it.
+    starts = [singletons(dimension), *(random_groups(dimension, size, rng) for _ in range(_STARTS))]
+    fits = [fit_additive(data, groups, nu=nu, noise_variance=noise_variance) for groups in starts]
+    if previous is not None:
+        fits.insert(0, fit_additive(data, previous.groups, nu=nu, noise_variance=noise_variance, previous=previous))
+    ends = [improve(data, start, size, noise_variance=noise_variance) for start in fits]
+    return max(ends, key=lambda fit: fit.log_posterior)
