@@ -24,7 +24,7 @@ import pytest
 __all__ = ["Browser", "Page", "chromium_or_skip", "running_browser"]
 
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_PATIENCE = 240.0  # seconds for any answer: a machine may be busy with other things
+_PATIENCE = 20.0  # seconds for any answer: a machine may be busy with other things
 _ENDING = 5.0  # seconds to end by itself
 _FLAGS = (
     "--headless=new",
@@ -94,8 +94,10 @@ def _end(process: int) -> None:
             os.waitpid(process, 0)
             break
         time.sleep(0.02)
-    with suppress(ProcessLookupError):
-        os.killpg(process, signal.SIGKILL)
+    with suppress(ProcessLookupError):  # until nobody is left, or only dead ones that nobody has buried
+        while time.monotonic() < deadline + 1.0:
+            os.killpg(process, signal.SIGKILL)
+            time.sleep(0.02)
 
 
 class Browser:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,10 +65,11 @@ def served(folder: Path) -> Iterator[int]:
         assert server.stdout is not None
         assert server.stdout.readline() == "The dashboard of bowl is at\n"
         assert server.stdout.readline().strip() == f"http://127.0.0.1:{port}/dashboard/studies/0"
+        assert server.stdout.readline() == "Ctrl-C ends it.\n"
         yield port
         server.send_signal(signal.SIGINT)
         said, _ = server.communicate(timeout=PATIENCE)
-        assert (server.returncode, said) == (0, "Ctrl-C ends it.\n")
+        assert (server.returncode, said) == (0, "")
     finally:
         server.kill()
         server.wait()
@@ -114,7 +116,6 @@ def test_the_dashboard_shows_our_figures_and_replaces_them(study: Study, tmp_pat
             page.wait("document.querySelectorAll('[id^=\"user-defined-plot:quadrat-\"] .main-svg').length >= 4")
             assert [error for error in page.errors() if "favicon" not in error] == []
     search(study, 2)
-    before = {key for key in study.system_attrs if key.startswith("dashboard:plot_data:")}
     with served(tmp_path) as port:
         deadline = time.monotonic() + PATIENCE
         while (second := figures(port)) == first:
@@ -124,7 +125,8 @@ def test_the_dashboard_shows_our_figures_and_replaces_them(study: Study, tmp_pat
             assert time.monotonic() < deadline, "not all were replaced"
             time.sleep(0.1)
         assert sorted(second) == NAMES
-    assert {key.rpartition(":")[0] for key in before} == {f"dashboard:plot_data:{name}" for name in NAMES}
+    kept = study._storage.get_study_system_attrs(study._study_id)
+    assert {key.rpartition(":")[0] for key in kept} == {f"dashboard:plot_data:{name}" for name in NAMES}
 
 
 def test_figures_of_many_trials_are_below_the_limit_and_say_so() -> None:
@@ -148,9 +150,9 @@ def test_figures_of_many_trials_are_below_the_limit_and_say_so() -> None:
 
 def test_a_figure_is_replaced_and_one_that_is_gone_becomes_empty(study: Study, tmp_path: Path) -> None:
     def kept() -> dict[str, str]:
-        from optuna_dashboard._custom_plot_data import get_plotly_graph_objects
-
-        return get_plotly_graph_objects(study._storage.get_study_system_attrs(study._study_id))
+        reading = import_module("optuna_dashboard._custom_plot_data")
+        found: dict[str, str] = reading.get_plotly_graph_objects(study._storage.get_study_system_attrs(study._study_id))
+        return found
 
     attach(study, {"a": Drawn("x" * 5000), "b": Drawn("y" * 100)})
     assert kept() == {"quadrat-a": "x" * 5000, "quadrat-b": "y" * 100}

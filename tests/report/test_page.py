@@ -28,6 +28,11 @@ LOOKS = [(1280, 800, False), (1280, 800, True), (390, 844, False), (360, 740, Tr
 MOST_BYTES, MOST_SECONDS = 8_000_000, 10.0
 
 
+@pytest.fixture(scope="module")
+def fitted_page(fitted_run: Result) -> str:
+    return report_html(fitted_run)
+
+
 def written(text: str, folder: Path) -> str:
     """The address of a page that is written to a file."""
     path = folder / "report.html"
@@ -75,8 +80,10 @@ def spilled(page: Page) -> list[str]:
     return found
 
 
-def test_a_fitted_run_says_what_its_result_says(fitted_run: Result, browser: Browser, tmp_path: Path) -> None:
-    with browser.page(written(report_html(fitted_run), tmp_path)) as page:
+def test_a_fitted_run_says_what_its_result_says(
+    fitted_run: Result, fitted_page: str, browser: Browser, tmp_path: Path
+) -> None:
+    with browser.page(written(fitted_page, tmp_path)) as page:
         rows = {name: (use, seen) for name, use, seen in cells_of(page, "#recommended")}
         assert rows == {
             name: (shown(value), shown(fitted_run.best_seen.params[name])) for name, value in fitted_run.params.items()
@@ -120,8 +127,10 @@ def test_a_fitted_run_says_what_its_result_says(fitted_run: Result, browser: Bro
         assert page.run("[...document.scripts].filter(one => one.textContent === 'alert(1)').length") == 0
 
 
-def test_the_table_is_used_with_a_keyboard(fitted_run: Result, browser: Browser, tmp_path: Path) -> None:
-    with browser.page(written(report_html(fitted_run), tmp_path)) as page:
+def test_the_table_is_used_with_a_keyboard(
+    fitted_run: Result, fitted_page: str, browser: Browser, tmp_path: Path
+) -> None:
+    with browser.page(written(fitted_page, tmp_path)) as page:
         page.wait(DRAWN)
         reached = []
         for _ in range(40):
@@ -195,8 +204,8 @@ def test_thousands_of_trials_take_seconds_and_are_paged(
         assert page.errors() == []
 
 
-def test_nothing_of_a_report_comes_from_elsewhere(fitted_run: Result) -> None:
-    text = report_html(fitted_run)
+def test_nothing_of_a_report_comes_from_elsewhere(fitted_page: str) -> None:
+    text = fitted_page
     own = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)  # what is left is ours and the user's
     assert text.count("<script>") == 2, "plotly once, and the page's own"
     assert not re.search(r"<(link|img|iframe|base)\b", own)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Mapping
 
 from optuna.study import Study
@@ -44,6 +45,7 @@ def dashboard(where: Where, port: int) -> None:
 
     def ready(address: str) -> None:
         Screen().say(f"The dashboard of {study.study_name} is at\n  {address}\nCtrl-C ends it.")
+        sys.stdout.flush()  # whoever reads it through a pipe waits for the address
 
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell in the background has the first one ignored
         signal.signal(number, signal.default_int_handler)
