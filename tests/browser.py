@@ -24,7 +24,7 @@ import pytest
 __all__ = ["Browser", "Page", "chromium_or_skip", "running_browser"]
 
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_PATIENCE = 20.0  # seconds for any answer: a machine may be busy with other things
+_PATIENCE = 240.0  # seconds for any answer: a machine may be busy with other things
 _ENDING = 5.0  # seconds to end by itself
 _FLAGS = (
     "--headless=new",

@@ -12,7 +12,7 @@ import quadrat as qd
 from quadrat.tune import Result
 
 SCRIPT = "</script><script>alert(1)</script>"
-IMAGE = "<img src=x onerror=alert(2)>"
+IMAGE = "</script><img src=x onerror=alert(2)>"
 
 
 def fitted(n: int = 14) -> Result:
