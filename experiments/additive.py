@@ -45,7 +45,7 @@ from quadrat.methods.add_gp_ucb import AddGPUCB
 from quadrat.methods.additive_fit import Groups
 from quadrat.methods.additive_groups import ordered
 from quadrat.methods.base import Method, Told
-from quadrat.methods.surrogate import Learned
+from quadrat.methods.learned_kernel import Learned
 from quadrat.problems import Problem, RKHSFunction, draw_rkhs_function
 from quadrat.randomness import generator
 

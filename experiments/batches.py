@@ -44,8 +44,8 @@ from quadrat.methods.base import Method, Told
 from quadrat.methods.gp_bucb import GPBUCB
 from quadrat.methods.gp_ucb import GPUCB
 from quadrat.methods.gp_ucb_pe import GPUCBPE
+from quadrat.methods.learned_kernel import Learned
 from quadrat.methods.lp_gp_ucb import LPGPUCB
-from quadrat.methods.surrogate import Learned
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 

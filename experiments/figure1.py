@@ -39,8 +39,8 @@ from quadrat.arrays import Array
 from quadrat.gp import Observations
 from quadrat.methods import registry
 from quadrat.methods.base import Method
+from quadrat.methods.learned_kernel import Learned, learn_kernel
 from quadrat.methods.preset import PAPER_METHODS, paper_preset
-from quadrat.methods.surrogate import Learned, learn_kernel
 from quadrat.randomness import generator
 
 PROBLEMS = ("branin8", "goldstein8", "goldstein8_raw")

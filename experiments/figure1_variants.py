@@ -19,11 +19,12 @@ from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, T
 from quadrat.methods.heuristic import Heuristic, HeuristicSearch
 from quadrat.methods.igp_ucb import IGPUCB
 from quadrat.methods.improvement import ExpectedImprovement, ProbabilityOfImprovement
+from quadrat.methods.learned_kernel import Learned, learn_kernel
 from quadrat.methods.lp_cells import CellBounds
 from quadrat.methods.lp_gp_ucb import LP0, information_gain
 from quadrat.methods.lp_search import CellLoop
 from quadrat.methods.preset import paper_preset
-from quadrat.methods.surrogate import Learned, ModelBased, ModelSearch, Surrogate, learn_kernel
+from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.partition import from_regression_tree
 from quadrat.randomness import generator
 

@@ -16,7 +16,7 @@ from quadrat.methods.base import Told
 from quadrat.methods.cgp_ucb import CGPUCB, ContextModelSearch
 from quadrat.methods.domain import Axis, Domain
 from quadrat.methods.gp_ucb import Agnostic, Continuous, Finite
-from quadrat.methods.surrogate import Learned
+from quadrat.methods.learned_kernel import Learned
 
 LINE = Domain((Axis(), Axis()), context=(1,))
 CHOICE = Domain((Axis(), Axis((1 / 6, 0.5, 5 / 6), ordered=False)), context=(1,))

@@ -9,7 +9,7 @@ from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Matern, Product, Sum
 from quadrat.methods.context_kernel import columns, composed, learn_composed
 from quadrat.methods.domain import Axis, Domain
-from quadrat.methods.surrogate import Learned
+from quadrat.methods.learned_kernel import Learned
 
 CHOICE = Domain((Axis(), Axis((1 / 6, 0.5, 5 / 6), ordered=False), Axis()), context=(1,))
 FORM = Learned(lengthscales=(0.1, 5.0))

@@ -10,7 +10,7 @@ from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Matern
 from quadrat.methods.base import CREDIBLE, Told
 from quadrat.methods.fidelity_model import FidelityModel, doubled
-from quadrat.methods.surrogate import Learned, learn_kernel
+from quadrat.methods.learned_kernel import Learned, learn_kernel
 
 
 def model(levels: int = 2, **options: Any) -> FidelityModel:

@@ -11,7 +11,7 @@ from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
 from quadrat.methods.igp_ucb import IGPUCB
-from quadrat.methods.surrogate import Learned
+from quadrat.methods.learned_kernel import Learned
 
 KERNEL = Matern(2.5, 0.3)
 

@@ -9,6 +9,8 @@ from quadrat.confidence import UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
 from quadrat.methods.level_set import LevelSet
+from quadrat.optimizer import Optimizer
+from quadrat.space import Float, Space
 
 KERNEL = Matern(2.5, 0.3)
 
@@ -43,9 +45,18 @@ def test_turned_negates_the_threshold_and_nothing_else() -> None:
 
 
 def test_why_not_certified() -> None:
-    assert method().why_not_certified(continuous=True, standard_errors=False) is None
-    assert "rounding" in str(method().why_not_certified(continuous=False, standard_errors=False))
-    assert "sub-Gaussian" in str(method().why_not_certified(continuous=True, standard_errors=True))
+    """The method can; a standard error among the results, or a space with steps, cannot be certified with it."""
+    assert method().why_not_certified() is None
+    line = Space(x=Float(0, 1))
+    optimizer = Optimizer(line, direction="maximize", method=method())
+    optimizer.add({"x": 0.5}, 0.1)
+    assert optimizer.level_set().reason is None
+    optimizer.add({"x": 0.7}, (0.1, 0.05))
+    assert "standard error" in str(optimizer.level_set().reason)
+    stepped = Optimizer(Space(x=Float(0, 1, step=0.25)), direction="maximize", method=method())
+    stepped.add({"x": 0.5}, 0.1)
+    assert stepped.recommend().certified_interval is None
+    assert "steps" in str(stepped.certificate().reason)
 
 
 def test_a_holder_bound_of_the_user_sharpens_cells() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import log, pi, sqrt
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -15,9 +15,9 @@ from quadrat.kernels import GammaExponential, Matern, PiecewisePolynomial, Squar
 from quadrat.methods.base import CREDIBLE, Told
 from quadrat.methods.domain import Axis, Domain
 from quadrat.methods.igp_ucb import IGPUCB
+from quadrat.methods.learned_kernel import Learned
 from quadrat.methods.pi_gp_ucb import PiGPUCB
 from quadrat.methods.pi_search import PartitionedSearch
-from quadrat.methods.surrogate import Learned
 from quadrat.optimizer import Optimizer
 from quadrat.randomness import generator
 from quadrat.space import Float, Space
@@ -305,3 +305,22 @@ def test_results_outside_a_thin_feasible_region() -> None:
     for _ in range(2):
         trial = optimizer.ask()
         assert abs(trial.params["x"] - 0.7) + abs(trial.params["y"] - 0.123) < 0.02
+
+
+def test_predictions_are_those_of_the_cells() -> None:
+    """Not of one posterior over all trials: at the recommended point they are what is recommended."""
+    space = Space(x=Float(0, 1), y=Float(0, 1))
+    optimizer = Optimizer(space, direction="maximize", method=PiGPUCB(capacity=2, n_initial=2, noise=0.05))
+    for _ in range(14):
+        trial = optimizer.ask()
+        optimizer.tell(trial, np.sin(5 * trial.params["x"]) - trial.params["y"])
+    found = optimizer.recommend()
+    (there,) = optimizer.predict([found.params])
+    assert there.value == pytest.approx(found.value, rel=1e-12)
+    assert there.credible_interval == pytest.approx(found.credible_interval, rel=1e-12)
+    search = cast(PartitionedSearch, optimizer._run.search)
+    assert len(search.cells.belief.cells) > 1
+    points = generator(0).random((20, 2))
+    own = search.predict(points)[0]
+    one = search.model.frame.shift + search.model.frame.scale * search.model.belief.predict_mean(points)
+    assert np.abs(own - one).max() > 1e-3

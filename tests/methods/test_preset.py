@@ -14,8 +14,9 @@ from quadrat.methods import registry
 from quadrat.methods.base import Method, Told
 from quadrat.methods.heuristic import Heuristic
 from quadrat.methods.igp_ucb import IGPUCB
+from quadrat.methods.learned_kernel import Learned
 from quadrat.methods.preset import PAPER_METHODS, paper_preset
-from quadrat.methods.surrogate import Learned, ModelBased
+from quadrat.methods.surrogate import ModelBased
 
 MODELS = ["Heuristic", "IGPUCB", "GPUCB", "ExpectedImprovement", "ProbabilityOfImprovement"]
 

@@ -13,8 +13,9 @@ from quadrat.gp import GaussianProcess, LogPosterior, Observations, Priors
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
 from quadrat.methods.improvement import ExpectedImprovement
+from quadrat.methods.learned_kernel import Learned, learn_kernel
 from quadrat.methods.random_search import RandomSearch
-from quadrat.methods.surrogate import Learned, ModelSearch, Surrogate, learn_kernel
+from quadrat.methods.surrogate import ModelSearch, Surrogate
 
 
 def objective(x: Array) -> float:

@@ -55,14 +55,17 @@ def default_regulariser(assumptions: Assumptions) -> float:
     return max(16 * (assumptions.noise / assumptions.norm_bound) ** 2, 1e-8 * assumptions.kernel.variance)
 
 
-class _OnePosterior:
+class OnePosterior:
     """What bands around a single posterior share; their width does not depend on y."""
 
     def __init__(self, assumptions: Assumptions, delta: float, regulariser: float) -> None:
         self.assumptions = assumptions
         self.delta = as_probability(delta)
         self.regulariser = as_number(regulariser, name="regulariser", at_least=1e-12 * assumptions.kernel.variance)
-        self._gp = GaussianProcess(assumptions.kernel, noise_variance=self.regulariser, jitter=False)
+        self._gp = self._posterior()
+
+    def _posterior(self) -> GaussianProcess:
+        return GaussianProcess(self.assumptions.kernel, noise_variance=self.regulariser, jitter=False)
 
     def add(self, X: ArrayLike, y: ArrayLike) -> None:
         """Observe y, shape (k,), at the rows of X, shape (k, D)."""
@@ -78,8 +81,17 @@ class _OnePosterior:
         """None: the width of this band does not depend on y, so nothing can contradict it."""
         return None
 
+    @contextmanager
+    def pending(self, X: ArrayLike) -> Iterator[None]:
+        """Within the block deviations count these points as observed: good for choosing, not a bound on anything."""
+        with self._gp.pending(X):
+            yield
 
-class SimpleBand(_OnePosterior):
+    def prefer(self, X: ArrayLike) -> None:
+        """Nothing to choose: this band has one regulariser."""
+
+
+class SimpleBand(OnePosterior):
     """|f - mu_N| <= beta_N sigma_N with beta_N^2 = B^2 + (sigma^2/lambda)(2 log(1/delta) + log det(I + K_N/lambda)).
 
     For a fixed g, exp((||y - f||^2 - ||y - g||^2) / 2 sigma^2) is a supermartingale. Mix over g from the Gaussian
@@ -279,7 +291,7 @@ class AdaptiveBand:
         return interval
 
 
-class ChowdhuryGopalanBand(_OnePosterior):
+class ChowdhuryGopalanBand(OnePosterior):
     """|f - mu_t| <= beta_t sigma_t with beta_t = B + sigma sqrt(2 (gamma_t + 1 + log(1/delta))) [CG17].
 
     Theirs holds for K(x, x) <= 1 and lambda = 1 + 2/n. gamma_t is what the points observed so far have gained
@@ -323,12 +335,6 @@ class ChowdhuryGopalanBand(_OnePosterior):
         self.information_gain = information_gain
         super().__init__(assumptions, delta, 1 + 2 / self.budget if regulariser is None else regulariser)
 
-    @contextmanager
-    def pending(self, X: ArrayLike) -> Iterator[None]:
-        """Within the block deviations count these points as observed: good for choosing, not a bound on anything."""
-        with self._gp.pending(X):
-            yield
-
     def quick_upper(self, X: ArrayLike) -> Array:
         """Return the upper bound at the rows of X, shape (m,)."""
         return self.interval(X).upper
@@ -336,9 +342,6 @@ class ChowdhuryGopalanBand(_OnePosterior):
     def optimism(self, X: ArrayLike) -> Array:
         """Return the upper bound at the rows of X, shape (m,): this band does not clip."""
         return self.interval(X).upper
-
-    def prefer(self, X: ArrayLike) -> None:
-        """Nothing to choose: this band has one regulariser."""
 
     @property
     def holds(self) -> bool:

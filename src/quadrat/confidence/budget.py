@@ -76,9 +76,9 @@ def cell_share(depth: int) -> float:
     return 6 / (pi**2 * (depth + 1) ** 2) * 2.0 ** -int(depth)
 
 
-def as_probability(delta: float) -> float:
-    """Return an error probability in (0, 1)."""
-    value = as_number(delta, name="delta", above=0.0)
-    if value >= 1:
-        raise InvalidInput(f"delta: expected a probability in (0, 1), got {delta!r}")
-    return value
+def as_probability(value: object, *, name: str = "delta") -> float:
+    """Return `value` as a probability strictly between 0 and 1."""
+    number = as_number(value, name=name, above=0.0)
+    if number >= 1:
+        raise InvalidInput(f"{name}: expected a probability in (0, 1), got {value!r}")
+    return number

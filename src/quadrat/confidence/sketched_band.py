@@ -33,8 +33,6 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import e, log, sqrt
 from typing import Literal
 
@@ -42,8 +40,7 @@ import numpy as np
 
 from quadrat.arrays import Array, ArrayLike
 from quadrat.confidence.assumptions import Assumptions
-from quadrat.confidence.bands import default_regulariser
-from quadrat.confidence.budget import as_probability
+from quadrat.confidence.bands import OnePosterior, default_regulariser
 from quadrat.confidence.interval import Interval
 from quadrat.errors import InvalidInput
 from quadrat.gp.sketch import Sketch, SketchedProcess
@@ -51,7 +48,7 @@ from quadrat.gp.sketch import Sketch, SketchedProcess
 __all__ = ["SketchedBand", "theorem_multiplier"]
 
 
-class SketchedBand:
+class SketchedBand(OnePosterior):
     """Bounds on f at all points and times around a sketched posterior; O(m^2) a point, m points in the dictionary.
 
     It is no certified band of the package: rounding in the sketch is not accounted for, and it can never reject
@@ -82,50 +79,31 @@ class SketchedBand:
     ) -> None:
         if form not in ("measured", "theorem"):
             raise InvalidInput(f'form: expected "measured" or "theorem", got {form!r}')
-        self.assumptions = assumptions
-        self.delta = as_probability(delta)
         self.form = form
-        self.regulariser = default_regulariser(assumptions)
-        self._gp = SketchedProcess(assumptions.kernel, noise_variance=self.regulariser, sketch=sketch, seed=seed)
+        self._sketch, self._seed = sketch, seed
+        super().__init__(assumptions, delta, default_regulariser(assumptions))
+
+    def _posterior(self) -> SketchedProcess:
+        return SketchedProcess(
+            self.assumptions.kernel, noise_variance=self.regulariser, sketch=self._sketch, seed=self._seed
+        )
 
     @property
     def process(self) -> SketchedProcess:
         """The sketched posterior, with lambda for noise."""
+        assert isinstance(self._gp, SketchedProcess)
         return self._gp
-
-    def add(self, X: ArrayLike, y: ArrayLike) -> None:
-        """Observe y, shape (k,), at the rows of X, shape (k, D)."""
-        self._gp.add(X, y)
-
-    @property
-    def x(self) -> Array:
-        """Distinct observed points, shape (n, D)."""
-        return self._gp.x
-
-    @property
-    def rejection(self) -> str | None:
-        """None: the width of this band does not depend on y, so nothing can contradict it."""
-        return None
 
     @property
     def beta(self) -> float:
         """The multiplier after the observations so far; pending points do not count."""
-        given, gp = self.assumptions, self._gp
+        given, gp = self.assumptions, self.process
         if self.form == "theorem":
             return theorem_multiplier(
                 gp, norm_bound=given.norm_bound, noise=given.noise, delta=self.delta, observations=gp.n_observations
             )
         gained = gp.logdet + gp.outside + 2 * log(1 / self.delta)
         return given.noise / sqrt(self.regulariser) * sqrt(gained) + (1 + sqrt(gp.outside)) * given.norm_bound
-
-    @contextmanager
-    def pending(self, X: ArrayLike) -> Iterator[None]:
-        """Within the block deviations count these points as observed: good for choosing, not a bound on anything."""
-        with self._gp.pending(X):
-            yield
-
-    def prefer(self, X: ArrayLike) -> None:
-        """Nothing to choose: this band has one regulariser."""
 
     def quick_upper(self, X: ArrayLike) -> Array:
         """Return the upper bound at the rows of X, shape (p,)."""

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from optuna.distributions import BaseDistribution, CategoricalDistribution
-from optuna.search_space import intersection_search_space
+from optuna.distributions import BaseDistribution
 from optuna.study import Study
-from optuna.trial import FrozenTrial
 
-from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.integrations.distributions import DistributionSpace, OwnSpace, Searched, parameter_of
-from quadrat.integrations.study_search import complete_constraints, finished, standard_error_of, values_of
-from quadrat.integrations.study_space import kept_space
+from quadrat.integrations.study_run import run_of
 from quadrat.methods.base import Method
-from quadrat.optimizer import FAILED, Optimizer, Recommendation
-from quadrat.optimizer.outcome import Outcome
+from quadrat.optimizer import Recommendation
 from quadrat.space import Space
 
 __all__ = ["recommend"]
@@ -62,52 +55,13 @@ def recommend(
     >>> abs(recommend(study).params["x"] - 0.3) < 0.1
     True
     """
-    if len(study.directions) != 1:
-        raise InvalidInput(f"study: expected one objective, got {len(study.directions)}")
-    trials = finished(study.get_trials(deepcopy=False))
-    if not any(values_of(trial) for trial in trials):
-        raise NotAvailable(f"recommend: expected at least one complete trial, got {len(trials)} that finished without")
-    searched, alone = _searched(trials, kept_space(study) if search_space is None else search_space)
-    used = [(trial, params) for trial in trials if (params := searched.read(trial.params)) is not None]
-    if not any(values_of(trial) for trial, _ in used):
-        raise NotAvailable("recommend: expected a complete trial in the search space, got none")
-    optimizer = Optimizer(searched.space, direction=study.direction.name.lower(), method=method, seed=seed)
-    optimizer.add_trials(
-        [params for _, params in used],
-        [_outcome(trial) for trial, _ in used],
-        constraints=[complete_constraints(trial) or None for trial, _ in used],
-    )
-    found = optimizer.recommend()
+    run = run_of(study, search_space=search_space, method=method, seed=seed)
+    found = run.optimizer.recommend()
     best = found.best_seen
-    trial = used[best.number][0]
+    trial = run.trials[best.number]
     return replace(
         found,
-        params={**searched.show(found.params), **alone},
+        params=run.show(found.params),
         best_seen=replace(best, number=trial.number, params=dict(trial.params)),
         why=found.why.replace(f"rial {best.number}", f"rial {trial.number}", 1),  # it names the best seen, if any
     )
-
-
-def _searched(
-    trials: Sequence[FrozenTrial], given: Mapping[str, BaseDistribution] | Space | None
-) -> tuple[Searched, dict[str, Any]]:
-    """Return what was searched, and the parameters that have one value."""
-    if isinstance(given, Space):
-        return OwnSpace(given), {}
-    shared = intersection_search_space(list(trials), include_pruned=True) if given is None else given
-    known = {name: one for name, one in shared.items() if not one.single() and parameter_of(one) is not None}
-    if not known:
-        raise InvalidInput("study: expected parameters that all finished trials share, got none; pass search_space=")
-    return DistributionSpace(known), {name: _only_value(one) for name, one in shared.items() if one.single()}
-
-
-def _outcome(trial: FrozenTrial) -> Outcome:
-    values, sem = values_of(trial), standard_error_of(trial)
-    if values is None:
-        return FAILED
-    return values if sem is None else (sum(values) / len(values), sem)
-
-
-def _only_value(distribution: BaseDistribution) -> Any:
-    """Return the value of a distribution that has no other."""
-    return distribution.choices[0] if isinstance(distribution, CategoricalDistribution) else distribution.low  # type: ignore[attr-defined]

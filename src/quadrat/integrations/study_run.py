@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from optuna.distributions import BaseDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution
+from optuna.search_space import intersection_search_space
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.integrations.distributions import Searched
-from quadrat.integrations.study_recommendation import _outcome, _searched
-from quadrat.integrations.study_search import complete_constraints, finished, values_of
+from quadrat.integrations.distributions import DistributionSpace, OwnSpace, Searched, parameter_of
+from quadrat.integrations.study_search import complete_constraints, finished, standard_error_of, values_of
 from quadrat.integrations.study_space import kept_space
 from quadrat.methods.base import Method
-from quadrat.optimizer import Optimizer
+from quadrat.optimizer import FAILED, Optimizer
+from quadrat.optimizer.outcome import Outcome
 from quadrat.space import Space
 
 __all__ = ["StudyRun", "run_of"]
@@ -90,3 +91,28 @@ def run_of(
         constraints=[complete_constraints(trial) or None for trial, _ in used],
     )
     return StudyRun(optimizer, searched, tuple(trial for trial, _ in used), alone)
+
+
+def _searched(
+    trials: Sequence[FrozenTrial], given: Mapping[str, BaseDistribution] | Space | None
+) -> tuple[Searched, dict[str, Any]]:
+    """Return what was searched, and the parameters that have one value."""
+    if isinstance(given, Space):
+        return OwnSpace(given), {}
+    shared = intersection_search_space(list(trials), include_pruned=True) if given is None else given
+    known = {name: one for name, one in shared.items() if not one.single() and parameter_of(one) is not None}
+    if not known:
+        raise InvalidInput("study: expected parameters that all finished trials share, got none; pass search_space=")
+    return DistributionSpace(known), {name: _only_value(one) for name, one in shared.items() if one.single()}
+
+
+def _outcome(trial: FrozenTrial) -> Outcome:
+    values, sem = values_of(trial), standard_error_of(trial)
+    if values is None:
+        return FAILED
+    return values if sem is None else (sum(values) / len(values), sem)
+
+
+def _only_value(distribution: BaseDistribution) -> Any:
+    """Return the value of a distribution that has no other."""
+    return distribution.choices[0] if isinstance(distribution, CategoricalDistribution) else distribution.low  # type: ignore[attr-defined]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     from quadrat.methods.heuristic import Heuristic
     from quadrat.methods.igp_ucb import IGPUCB
     from quadrat.methods.improvement import ExpectedImprovement, ProbabilityOfImprovement
+    from quadrat.methods.learned_kernel import Learned
     from quadrat.methods.level_set import LevelSet
     from quadrat.methods.lp_gp_ucb import LP0, LPGPUCB
     from quadrat.methods.mf_gp_ucb import MFGPUCB
@@ -30,7 +31,6 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     from quadrat.methods.registry import all_methods, get, names
     from quadrat.methods.sobol_search import SobolSearch
     from quadrat.methods.stable_opt import StableOpt
-    from quadrat.methods.surrogate import Learned
     from quadrat.methods.ucb1 import UCB1
 
 _HOME = {
@@ -55,7 +55,7 @@ _HOME = {
     "registry": "all_methods get names",
     "sobol_search": "SobolSearch",
     "stable_opt": "StableOpt",
-    "surrogate": "Learned",
+    "learned_kernel": "Learned",
     "ucb1": "UCB1",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}

@@ -25,6 +25,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from quadrat.arrays import Array, as_number
+from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.gp import Observations
 from quadrat.methods.acquisition import excesses, gain_of, points_around
@@ -33,7 +34,6 @@ from quadrat.methods.additive_groups import Learning, learn_groups, ordered, sin
 from quadrat.methods.additive_model import AdditiveModel, GroupPosterior
 from quadrat.methods.base import CREDIBLE, Guess, Method, MethodFacts, Proposal, Search, Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.surrogate import as_probability
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 

@@ -253,6 +253,9 @@ class Method(ABC):
         """Return the method for -f in the place of f: one with a threshold turns it, most are the same for both."""
         return self
 
-    def why_not_certified(self, *, continuous: bool, standard_errors: bool) -> str | None:  # noqa: ARG002
-        """Return why a search in these circumstances cannot certify although the method does; None if it can."""
+    def why_not_certified(self) -> str | None:
+        """Return why a search of this form cannot certify although the method does; None if it can.
+
+        What a space or what was told forbid is the optimizer's to say.
+        """
         return None

@@ -11,12 +11,13 @@ from math import log, sqrt
 from typing import ClassVar, Literal
 
 from quadrat.arrays import as_number
+from quadrat.confidence.budget import as_probability
 from quadrat.confidence.sketched_band import theorem_multiplier
 from quadrat.errors import InvalidInput
 from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.methods.acquisition import Score, upper_bound
 from quadrat.methods.base import MethodFacts
-from quadrat.methods.surrogate import ModelBased, Surrogate, as_probability
+from quadrat.methods.surrogate import ModelBased, Surrogate
 
 __all__ = ["BKB"]
 

@@ -25,12 +25,13 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Kernel
 from quadrat.methods.acquisition import Score, excesses, gain_of, points_around, upper_bound
-from quadrat.methods.base import CREDIBLE, Guess, MethodFacts, Proposal, Search, Told
+from quadrat.methods.base import Guess, MethodFacts, Proposal, Search, Told
 from quadrat.methods.context_kernel import Composition, columns, composed, learn_composed
 from quadrat.methods.context_slice import ContextSlice, require_free_axis
 from quadrat.methods.domain import Domain
 from quadrat.methods.gp_ucb import GPUCB, Agnostic, Continuous, Finite
-from quadrat.methods.surrogate import Frame, Learned, ModelBased, Surrogate, spread
+from quadrat.methods.learned_kernel import Learned
+from quadrat.methods.surrogate import ModelBased, Surrogate
 from quadrat.randomness import generator
 
 __all__ = ["CGPUCB"]
@@ -125,7 +126,7 @@ class ContextModel(Surrogate):
     def __init__(self, method: CGPUCB, domain: Domain, seed: int) -> None:
         super().__init__(method, len(domain.groups), seed)
         self.domain = domain
-        self.given: Kernel | None = None  # the composed kernel, where its parts are stated
+        self._composed: Kernel | None = None  # the composed kernel, where its parts are stated
         if isinstance(method.kernel, Kernel):
             of_actions, of_contexts = columns(domain)
             if of_contexts and method.context_kernel is None:
@@ -134,23 +135,18 @@ class ContextModel(Surrogate):
                     "both, or neither to learn both"
                 )
             method.kernel.check_dimension(len(of_actions))
-            self.given = composed(method.kernel, method.context_kernel or method.kernel, domain, method.composition)
-            self.given.check_dimension(self.dimension)
+            self._composed = composed(method.kernel, method.context_kernel or method.kernel, domain, method.composition)
+            self._composed.check_dimension(self.dimension)
 
     def tell(self, told: Told) -> None:
         super().tell(replace(told, x=self.domain.features(told.x[None, :])[0]))
 
-    def _learn(self) -> Frame:
-        y = np.array(self._y)
-        shift, scale = (float(np.mean(y)), spread(y)) if self.method.standardise else (0.0, 1.0)
-        form = self.method.form_of_kernel
-        if self.given is not None:
-            return Frame(self.given, shift, scale)
-        assert isinstance(form, Learned)
-        units = Frame(form.start(), shift, scale)
-        data = Observations.merge(self.x, units.to_model(y), units.variances(np.array(self._variance)))
-        previous = None if self._learned is None else self._learned.kernel
-        return replace(units, kernel=learn_composed(form, self.domain, self.method.composition, data, previous))
+    @property
+    def stated(self) -> Kernel | None:
+        return self._composed
+
+    def fitted(self, form: Learned, data: Observations, previous: Kernel | None) -> Kernel:
+        return learn_composed(form, self.domain, self.method.composition, data, previous)
 
 
 class ContextModelSearch(Search):
@@ -221,36 +217,18 @@ class ContextModelSearch(Search):
 
         It need not have been evaluated. The gain is that within the slice.
         """
-        within, gp, frame = ContextSlice(self.domain, context), self.model.belief, self.model.frame
+        within, gp = ContextSlice(self.domain, context), self.model.belief
         rng = generator(self.seed, self.model.trials, _ASCENT)
         nowhere = np.empty((0, self.domain.dimension))
         x, _ = self._highest(gp, upper_bound(0.0), within, rng, nowhere)
         at = gp.predict(self.domain.features(x[None, :]))
         mean, deviation = float(at.mean[0]), float(at.deviation[0])
-        low, high = (frame.shift + frame.scale * (mean + side * CREDIBLE * deviation) for side in (-1, 1))
         rng = generator(self.seed, self.model.trials, _GAIN)
         others = within.placed(np.vstack([x[None, :], points_around(x, _POINTS - 1, rng)]))
         others = np.vstack([x[None, :], others[self.domain.allowed(others)]])
         features = self.domain.features(others)
-        gain, upper = gain_of(excesses(gp.predict_mean(features), gp.covariance(features), _DRAWS, rng))
-        return Guess(
-            x,
-            frame.shift + frame.scale * mean,
-            (low, high),
-            gain=frame.scale * gain,
-            gain_upper=frame.scale * upper,
-        )
+        gain = gain_of(excesses(gp.predict_mean(features), gp.covariance(features), _DRAWS, rng))
+        return self.model.frame.guess(x, mean, deviation, gain)
 
     def explain(self) -> dict[str, object]:
-        if not self.model.trials:
-            return {"trials": 0}
-        frame = self.model.frame
-        return {
-            "trials": self.model.trials,
-            "initial design complete": self.model.settled,
-            "kernel": repr(frame.kernel),
-            "shift": frame.shift,
-            "scale": frame.scale,
-            "log evidence": self.model.belief.log_evidence,
-            "information gain": self.model.gain,
-        }
+        return self.model.explain()

@@ -14,7 +14,7 @@ import numpy as np
 from quadrat.gp import Bounds, LogNormal, Observations, Priors, fit_map
 from quadrat.kernels import Kernel, Matern, OnAxes, Product, Sum, Tied
 from quadrat.methods.domain import Domain
-from quadrat.methods.surrogate import Learned
+from quadrat.methods.learned_kernel import Learned
 
 __all__ = ["Composition", "columns", "composed", "learn_composed"]
 

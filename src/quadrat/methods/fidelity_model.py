@@ -33,7 +33,8 @@ from quadrat.arrays import Array
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Kernel
 from quadrat.methods.base import CREDIBLE, Told
-from quadrat.methods.surrogate import Learned, learn_kernel, readings, spread
+from quadrat.methods.learned_kernel import Learned, is_due, learn_kernel
+from quadrat.methods.surrogate import readings, spread
 
 __all__ = ["FidelityModel", "Gaps", "LevelFrame"]
 
@@ -143,12 +144,7 @@ class FidelityModel:
             self._variance[level].append(variance)
         self.history.append(level)
         self._provisional = self._gaps = None
-        due = (
-            self._form.due(self.trials, self._n_initial)
-            if isinstance(self._form, Learned)
-            else self.trials == self._n_initial
-        )
-        if due:
+        if is_due(self._form, self.trials, self._n_initial):
             self._learned = self._learn()
 
     @property

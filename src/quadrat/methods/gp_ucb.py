@@ -11,12 +11,13 @@ from math import log, pi, sqrt
 from typing import ClassVar, Literal
 
 from quadrat.arrays import as_number
+from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.methods.acquisition import Score, upper_bound
 from quadrat.methods.arms import finite_arms
 from quadrat.methods.base import MethodFacts
 from quadrat.methods.domain import Domain
-from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate, as_probability
+from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.partition.unit_cube import as_count
 
 __all__ = ["GPUCB", "Agnostic", "Continuous", "Finite"]

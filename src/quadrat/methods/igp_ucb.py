@@ -10,11 +10,13 @@ from math import log, sqrt
 from typing import ClassVar
 
 from quadrat.arrays import as_number
+from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Kernel
 from quadrat.methods.acquisition import Score, upper_bound
 from quadrat.methods.base import MethodFacts
-from quadrat.methods.surrogate import Learned, ModelBased, Surrogate, as_probability
+from quadrat.methods.learned_kernel import Learned
+from quadrat.methods.surrogate import ModelBased, Surrogate
 from quadrat.partition.unit_cube import as_count
 
 __all__ = ["IGPUCB"]

@@ -78,13 +78,6 @@ class LevelSetMethod(Method):
         """Return the method for -f: above and below change places about minus the threshold."""
         return replace(self, threshold=-self.threshold)
 
-    def why_not_certified(self, *, continuous: bool, standard_errors: bool) -> str | None:
-        if not continuous:
-            return "f after rounding is not in the kernel's RKHS: only unstepped, unconditional floats certify"
-        if standard_errors:
-            return "an estimated standard error is no sub-Gaussian constant"
-        return None
-
 
 @dataclass(frozen=True, kw_only=True)
 class LevelSet(LevelSetMethod):

@@ -6,7 +6,7 @@ Shekhar and Javidi, Multi-Scale Zero-Order Optimization of Smooth Functions in a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -122,31 +122,20 @@ class LPGPUCB(Method):
                 max_cells=self.max_cells,
                 threshold=lambda kernel, noise: self._threshold(kernel, noise, dimension),
             )
-        self.kernel.check_dimension(dimension)
+        given, options = self._stated(self.kernel, dimension)
+        if self.as_printed:
+            return PrintedSearch(given, dimension, seed, **{**options, "threshold": self.threshold})  # None: its own
         if self.sketch is not None:
-            return SketchedSearch(
-                self._assumptions(self.kernel),
-                dimension,
-                seed,
-                budget=self.budget,
-                degree=self.degree,
-                delta=self.delta,
-                threshold=self._threshold(self.kernel, self.noise, dimension),
-                max_cells=self.max_cells,
-                sketch=self.sketch,
-            )
-        form = PrintedSearch if self.as_printed else CertifiedSearch
-        threshold = self.threshold if self.as_printed else self._threshold(self.kernel, self.noise, dimension)
-        return form(
-            self._assumptions(self.kernel),
-            dimension,
-            seed,
-            budget=self.budget,
-            degree=self.degree,
-            delta=self.delta,
-            threshold=threshold,  # type: ignore[arg-type]  # the printed form computes its own from None
-            max_cells=self.max_cells,
-        )
+            return SketchedSearch(given, dimension, seed, **options, sketch=self.sketch)
+        return CertifiedSearch(given, dimension, seed, **options)
+
+    def _stated(self, kernel: Kernel, dimension: int) -> tuple[Assumptions, dict[str, Any]]:
+        """Return the assumptions, and the options that all forms with a stated kernel take."""
+        kernel.check_dimension(dimension)
+        options = {name: getattr(self, name) for name in ("budget", "degree", "delta", "max_cells")}
+        if not self.as_printed:
+            options["threshold"] = self._threshold(kernel, self.noise, dimension)
+        return self._assumptions(kernel), options
 
     def start_in(self, domain: Domain, seed: int) -> Search:
         """Begin a search; where some axes are contexts, cells divide actions and contexts together."""
@@ -162,34 +151,21 @@ class LPGPUCB(Method):
             raise InvalidInput(
                 f"contexts: expected a stated kernel and the certified form, got {got}; CGPUCB learns a kernel"
             )
-        self.kernel.check_dimension(domain.dimension)
-        return ContextualLPSearch(
-            self._assumptions(self.kernel),
-            domain,
-            seed,
-            budget=self.budget,
-            degree=self.degree,
-            delta=self.delta,
-            threshold=self._threshold(self.kernel, self.noise, domain.dimension),
-            max_cells=self.max_cells,
-        )
+        given, options = self._stated(self.kernel, domain.dimension)
+        return ContextualLPSearch(given, domain, seed, **options)
 
     def _threshold(self, kernel: Kernel, noise: float, dimension: int) -> float:
         if self.threshold is not None:
             return self.threshold
         return information_gain(kernel, self.budget, noise**2, dimension).value / float(np.sqrt(self.budget))
 
-    def why_not_certified(self, *, continuous: bool, standard_errors: bool) -> str | None:
+    def why_not_certified(self) -> str | None:
         if self.kernel is None:
             return "the length-scale was learned from observations that are used again; state a kernel to certify"
         if self.sketch is not None:
             return WHY_NOT_CERTIFIED
         if self.as_printed:
             return "the printed constants do not hold (docs/errata.md); leave as_printed out"
-        if not continuous:
-            return "f after rounding is not in the kernel's RKHS: only unstepped, unconditional floats certify"
-        if standard_errors:
-            return "an estimated standard error is no sub-Gaussian constant"
         return None
 
 

@@ -17,9 +17,9 @@ from quadrat.confidence import Assumptions, ChowdhuryGopalanBand, UserHolder
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Kernel
 from quadrat.methods.base import CREDIBLE, Guess, Proposal, Search, Told
+from quadrat.methods.learned_kernel import Learned, learn_kernel
 from quadrat.methods.lp_cells import CellBounds
 from quadrat.methods.lp_search import CellLoop
-from quadrat.methods.surrogate import Learned, learn_kernel
 from quadrat.randomness import generator
 
 __all__ = ["LearnedSearch"]

@@ -42,7 +42,7 @@ from quadrat.methods.base import CREDIBLE, Guess, Method, MethodFacts, Proposal,
 from quadrat.methods.domain import Domain, FidelityAxis
 from quadrat.methods.fidelity_model import FidelityModel, Gaps
 from quadrat.methods.gp_ucb import GPUCB, Agnostic, Continuous, Finite
-from quadrat.methods.surrogate import Learned
+from quadrat.methods.learned_kernel import Learned
 from quadrat.randomness import generator
 
 __all__ = ["MFGPUCB", "FidelitySearch"]

@@ -15,15 +15,16 @@ from math import log, sqrt
 from typing import ClassVar
 
 from quadrat.arrays import as_number
-from quadrat.confidence.budget import cell_share
+from quadrat.confidence.budget import as_probability, cell_share
 from quadrat.errors import InvalidInput
 from quadrat.gp.splitting import SplittingRule
 from quadrat.kernels import GammaExponential, Kernel, Matern, PiecewisePolynomial
 from quadrat.methods.acquisition import Score, upper_bound
 from quadrat.methods.base import MethodFacts
 from quadrat.methods.domain import Domain
+from quadrat.methods.learned_kernel import Learned
 from quadrat.methods.pi_search import PartitionedSearch
-from quadrat.methods.surrogate import Learned, ModelBased, Surrogate, as_probability
+from quadrat.methods.surrogate import ModelBased, Surrogate
 from quadrat.partition.unit_cube import as_count
 
 __all__ = ["PiGPUCB"]

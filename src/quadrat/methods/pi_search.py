@@ -9,6 +9,7 @@ import numpy as np
 
 from quadrat.arrays import Array
 from quadrat.gp.partitioned import PartitionedProcess
+from quadrat.gp.prediction import Posterior
 from quadrat.gp.splitting import SplittingRule
 from quadrat.kernels import Kernel
 from quadrat.methods.acquisition import expected_gain
@@ -133,15 +134,16 @@ class PartitionedSearch(ModelSearch):
 
     def recommend(self) -> Guess:
         """Return the evaluated point whose 90 % credible interval has the highest lower end."""
-        process, frame = self.cells.belief, self.cells.frame
+        process = self.cells.belief
         x = process.x
         at = process.predict(x)
         best = int(np.argmax(at.mean - CREDIBLE * at.deviation))
-        mean, deviation = float(at.mean[best]), float(at.deviation[best])
-        low, high = (frame.shift + frame.scale * (mean + side * CREDIBLE * deviation) for side in (-1, 1))
-        gain, upper = expected_gain(process, x[best], generator(self.seed, self.model.trials, _GAIN))
-        value = frame.shift + frame.scale * mean
-        return Guess(x[best].copy(), value, (low, high), gain=frame.scale * gain, gain_upper=frame.scale * upper)
+        gain = expected_gain(process, x[best], generator(self.seed, self.model.trials, _GAIN))
+        return self.cells.frame.guess(x[best].copy(), float(at.mean[best]), float(at.deviation[best]), gain)
+
+    @property
+    def belief(self) -> Posterior:
+        return self.cells.belief
 
     def explain(self) -> dict[str, object]:
         if not self.model.trials:

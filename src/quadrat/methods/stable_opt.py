@@ -14,12 +14,13 @@ from typing import ClassVar
 import numpy as np
 
 from quadrat.arrays import Array, as_number
+from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.methods.acquisition import Score, expected_gain, upper_bound
 from quadrat.methods.base import CREDIBLE, Guess, MethodFacts, Proposal
 from quadrat.methods.domain import Domain
-from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate, as_probability
+from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.methods.worst_case import Bound, Robust, as_radius, lowest, most_robust, worst_value
 from quadrat.randomness import generator
 

@@ -18,109 +18,26 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
 from quadrat.arrays import Array, as_number
 from quadrat.errors import InvalidInput
-from quadrat.gp import Bounds, GaussianProcess, Observations, Priors, fit_map
+from quadrat.gp import GaussianProcess, Observations
+from quadrat.gp.prediction import Posterior
 from quadrat.gp.sketch import Sketch, SketchedProcess
-from quadrat.kernels import Kernel, Matern
+from quadrat.kernels import Kernel
 from quadrat.methods.acquisition import Score, expected_gain, maximise
 from quadrat.methods.base import CREDIBLE, Guess, Method, Proposal, Search, Told
+from quadrat.methods.learned_kernel import Learned, is_due, learn_kernel
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 
-__all__ = ["Learned", "ModelBased", "ModelSearch", "Surrogate", "learn_kernel", "readings", "spread"]
+__all__ = ["Frame", "ModelBased", "ModelSearch", "Surrogate", "readings", "spread"]
 
 _LEAST_VARIANCE = 1e-8  # of the prior variance: a standard error of 0 must not make the matrix singular
 # Names of streams beside (seed, trial number), which draws the initial points.
 _ACQUISITION, _GAIN = 1, 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class Learned:
-    """A Matérn kernel with one length-scale for all axes, learned by maximum likelihood.
-
-    Parameters
-    ----------
-    nu
-        Smoothness, > 0.
-    amplitude
-        Prior standard deviation s > 0, in model units; not learned.
-    lengthscales
-        The range (low, high) that is searched, in units of the cube's side. Five points often have a likelihood that
-        grows all the way to 0 or to infinity; the paper does not say what it did then.
-    refit_every
-        None learns once, from the first `n_initial` trials, as in the paper. A number k learns again, from everything
-        told, k, 2k, ... trials later; "doubling" whenever the number of trials has doubled. Each fit starts from
-        the one before.
-    """
-
-    nu: float = 2.5
-    amplitude: float = 1.0
-    lengthscales: tuple[float, float] = (0.1, 2.0)
-    refit_every: int | Literal["doubling"] | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "nu", as_number(self.nu, name="nu", above=0.0))
-        object.__setattr__(self, "amplitude", as_number(self.amplitude, name="amplitude", above=0.0))
-        low, high = self.lengthscales
-        if not 0 < low < high < np.inf:
-            raise InvalidInput(f"lengthscales: expected a range 0 < low < high, got {self.lengthscales!r}")
-        every = self.refit_every
-        if not (every is None or every == "doubling" or (isinstance(every, int) and every is not True and every > 0)):
-            raise InvalidInput(f'refit_every: expected None, "doubling" or a number of trials >= 1, got {every!r}')
-
-    def start(self) -> Matern:
-        """Return the kernel with the length-scale in the middle of the range."""
-        return Matern(self.nu, float(np.sqrt(np.prod(self.lengthscales))), amplitude=self.amplitude)
-
-    def due(self, trials: int, n_initial: int) -> bool:
-        """Whether the kernel is learned when this many trials have been told."""
-        if trials <= n_initial or self.refit_every is None:
-            return trials == n_initial
-        if self.refit_every == "doubling":
-            share, rest = divmod(trials, n_initial)
-            return rest == 0 and share.bit_count() == 1
-        return (trials - n_initial) % self.refit_every == 0
-
-
-def learn_kernel(form: Learned, data: Observations, previous: Kernel | None = None) -> Matern:
-    """Return the kernel of this form whose length-scale has the highest likelihood, with prior mean 0.
-
-    Parameters
-    ----------
-    form
-        Smoothness, amplitude and the range of length-scales.
-    data
-        Merged observations in model units, noise variances known.
-    previous
-        The fit before, where the search then starts; otherwise it starts from five length-scales of the range.
-
-    Examples
-    --------
-    >>> data = Observations.merge([[0.1], [0.3], [0.6], [0.8]], [0.0, 0.8, 0.9, 0.2], 0.01)
-    >>> round(float(np.max(learn_kernel(Learned(), data).lengthscales)), 2)
-    0.42
-    """
-    low, high = form.lengthscales
-    grid = np.geomspace(low, high, 5)
-    start = form.start() if previous is None else previous
-    logs = [np.log([scale, form.amplitude]) for scale in grid] if previous is None else []
-    fit = fit_map(
-        start,
-        data,
-        noise_variance=0.0,  # every observation brings its own
-        mean=0.0,
-        priors=Priors.flat(),
-        # An interval of no width: the amplitude is configured, not learned.
-        bounds=Bounds(lengthscale=(low, high), amplitude=(form.amplitude, form.amplitude * (1 + 1e-12))),
-        starts=logs,
-        standardise=False,
-    )
-    return Matern(form.nu, float(np.exp(fit.parameters[0])), amplitude=form.amplitude)
 
 
 @dataclass(frozen=True)
@@ -138,6 +55,15 @@ class Frame:
     def variances(self, variances: Array) -> Array:
         """Return noise variances in model units, never so small that the matrix becomes singular."""
         return np.maximum(variances / self.scale**2, _LEAST_VARIANCE * self.kernel.variance)
+
+    def guess(self, x: Array, mean: float, deviation: float, gain: tuple[float, float]) -> Guess:
+        """Return what is believed of f at x (D,), in the units of the values, with a 90 % credible interval.
+
+        `gain` is the estimate of what is still to gain and its upper value, in model units like mean and deviation.
+        """
+        low, high = (self.shift + self.scale * (mean + side * CREDIBLE * deviation) for side in (-1, 1))
+        estimate, upper = (self.scale * part for part in gain)
+        return Guess(x, self.shift + self.scale * mean, (low, high), gain=estimate, gain_upper=upper)
 
 
 class Surrogate:
@@ -186,8 +112,7 @@ class Surrogate:
             self._variance.append(variance)
         self.trials += 1
         self._provisional = None
-        form, first = self.method.form_of_kernel, self.method.n_initial
-        if form.due(self.trials, first) if isinstance(form, Learned) else self.trials == first:
+        if is_due(self.method.form_of_kernel, self.trials, self.method.n_initial):
             self._learned = self._learn()
 
     @property
@@ -280,16 +205,41 @@ class Surrogate:
             self._belief = self._index if same else None
         self._built, self._absorbed = frame, 0
 
-    def _learn(self) -> Frame:
-        y = np.array(self._y)
-        shift, scale = (float(np.mean(y)), spread(y)) if self.method.standardise else (0.0, 1.0)
+    @property
+    def stated(self) -> Kernel | None:
+        """The kernel, where it is not learned."""
         form = self.method.form_of_kernel
-        if isinstance(form, Kernel):
-            return Frame(form, shift, scale)
+        return form if isinstance(form, Kernel) else None
+
+    def fitted(self, form: Learned, data: Observations, previous: Kernel | None) -> Kernel:
+        """Return the kernel learned from merged observations in model units; `previous` is the one before."""
+        return learn_kernel(form, data, previous)
+
+    def _learn(self) -> Frame:
+        y, form = np.array(self._y), self.method.form_of_kernel
+        shift, scale = (float(np.mean(y)), spread(y)) if self.method.standardise else (0.0, 1.0)
+        if self.stated is not None:
+            return Frame(self.stated, shift, scale)
+        assert isinstance(form, Learned)
         units = Frame(form.start(), shift, scale)
         data = Observations.merge(self.x, units.to_model(y), units.variances(np.array(self._variance)))
         previous = None if self._learned is None else self._learned.kernel
-        return replace(units, kernel=learn_kernel(form, data, previous))
+        return replace(units, kernel=self.fitted(form, data, previous))
+
+    def explain(self) -> dict[str, object]:
+        """Return what was learned, as plain data."""
+        if not self.trials:
+            return {"trials": 0}
+        frame = self.frame
+        return {
+            "trials": self.trials,
+            "initial design complete": self.settled,
+            "kernel": repr(frame.kernel),
+            "shift": frame.shift,
+            "scale": frame.scale,
+            "log evidence": self.belief.log_evidence,
+            "information gain": self.gain,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -377,42 +327,25 @@ class ModelSearch(Search):
 
     def recommend(self) -> Guess:
         """Return the evaluated point of highest posterior mean, with a 90 % credible interval."""
-        gp, frame = self.model.belief, self.model.frame
+        gp = self.model.belief
         at = gp.predict(gp.x)
         best = int(np.argmax(at.mean))
-        mean, deviation = float(at.mean[best]), float(at.deviation[best])
-        low, high = (frame.shift + frame.scale * (mean + side * CREDIBLE * deviation) for side in (-1, 1))
-        gain, upper = expected_gain(gp, gp.x[best], generator(self.seed, self.model.trials, _GAIN))
-        value = frame.shift + frame.scale * mean
-        return Guess(gp.x[best].copy(), value, (low, high), gain=frame.scale * gain, gain_upper=frame.scale * upper)
+        gain = expected_gain(gp, gp.x[best], generator(self.seed, self.model.trials, _GAIN))
+        return self.model.frame.guess(gp.x[best].copy(), float(at.mean[best]), float(at.deviation[best]), gain)
+
+    @property
+    def belief(self) -> Posterior:
+        """The posterior under the stated noise, in model units."""
+        return self.model.belief
 
     def predict(self, points: Array) -> tuple[Array, Array, Array]:
         """Posterior mean under the stated noise, with a 90 % credible interval, shapes (m,)."""
-        frame, at = self.model.frame, self.model.belief.predict(points)
+        frame, at = self.model.frame, self.belief.predict(points)
         mean, half = frame.shift + frame.scale * at.mean, frame.scale * CREDIBLE * at.deviation
         return mean, mean - half, mean + half
 
     def explain(self) -> dict[str, object]:
-        if not self.model.trials:
-            return {"trials": 0}
-        frame = self.model.frame
-        return {
-            "trials": self.model.trials,
-            "initial design complete": self.model.settled,
-            "kernel": repr(frame.kernel),
-            "shift": frame.shift,
-            "scale": frame.scale,
-            "log evidence": self.model.belief.log_evidence,
-            "information gain": self.model.gain,
-        }
-
-
-def as_probability(value: object, *, name: str = "delta") -> float:
-    """Return `value` as a probability strictly between 0 and 1."""
-    number = as_number(value, name=name, above=0.0)
-    if number >= 1.0:
-        raise InvalidInput(f"{name}: expected a probability in (0, 1), got {value!r}")
-    return number
+        return self.model.explain()
 
 
 def readings(told: Told, noise: float) -> list[tuple[float, float]]:

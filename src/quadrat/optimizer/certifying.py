@@ -34,7 +34,7 @@ def why_not_certified(space: Space, method: Method, history: History) -> str | N
         return "expected plain values, got a standard error: it is an estimate, and nothing certified rests on those"
     if not history.count("complete"):
         return f"no trial is complete yet ({history.summary()})"
-    return method.why_not_certified(continuous=True, standard_errors=False)
+    return method.why_not_certified()
 
 
 def report_of(
