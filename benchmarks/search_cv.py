@@ -46,7 +46,7 @@ from sklearn.svm import SVC
 
 import quadrat as qd
 from quadrat.integrations.distributions import distribution_of
-from quadrat.integrations.sklearn_search import QuadratSearchCV
+from quadrat.integrations import QuadratSearchCV
 from quadrat.space.parameter import Parameter
 
 from paired import difference, pairs_of, words  # isort: skip  # in experiments/, which regret.rows makes importable

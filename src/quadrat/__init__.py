@@ -14,6 +14,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from quadrat.lazy_names import lazy_names
+
 if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps the two lists equal
     from quadrat.confidence import (
         AdaptiveBand,
@@ -27,7 +29,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     )
     from quadrat.errors import InvalidInput, NotAvailable, NumericalFailure, QuadratError
     from quadrat.gp import Fit, GaussianProcess, Observations, Priors, Sketch, fit_map
-    from quadrat.integrations import QuadratSampler, journal_storage, recommend, suggest
+    from quadrat.integrations import QuadratSampler, QuadratSearchCV, journal_storage, recommend, suggest
     from quadrat.kernels import (
         GammaExponential,
         Kernel,
@@ -81,7 +83,7 @@ _HOME = {
     "confidence": "AdaptiveBand Assumptions Certificate LocalBand SimpleBand UserHolder certificate_curve certify",
     "errors": "InvalidInput NotAvailable NumericalFailure QuadratError",
     "gp": "Fit GaussianProcess Observations Priors Sketch fit_map",
-    "integrations": "QuadratSampler journal_storage recommend suggest",
+    "integrations": "QuadratSampler QuadratSearchCV journal_storage recommend suggest",
     "kernels": "GammaExponential Kernel Matern OnAxes PiecewisePolynomial RationalQuadratic SquaredExponential",
     "methods": "AddGPUCB Auto BKB CGPUCB ExpectedImprovement GPBUCB GPUCB GPUCBPE Heuristic IGPUCB LP0 LPGPUCB LevelSet"
     " MFGPUCB MultiScaleLevelSet PiGPUCB ProbabilityOfImprovement RandomSearch SobolSearch StableOpt UCB1 paper_preset",
@@ -89,7 +91,10 @@ _HOME = {
     "space": "Categorical Context Fidelity Fixed Float Int Space",
     "tune": "Result maximize minimize",
 }
-_MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
+_MODULES = (
+    "confidence gp integrations kernels methods optimizer partition plots problems report space studies theory tune"
+)
+_MODULE_OF, __getattr__, __dir__ = lazy_names(__name__, _HOME, _MODULES)
 
 __all__ = [
     "BKB",
@@ -140,6 +145,7 @@ __all__ = [
     "ProbabilityOfImprovement",
     "QuadratError",
     "QuadratSampler",
+    "QuadratSearchCV",
     "RandomSearch",
     "RationalQuadratic",
     "Recommendation",
@@ -166,18 +172,3 @@ __all__ = [
 
 # A library does not print: whoever wants the log adds a handler.
 logging.getLogger(__name__).addHandler(logging.NullHandler())
-
-
-def __getattr__(name: str) -> object:
-    """Load a public name from the layer that defines it."""
-    from importlib import import_module
-
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'quadrat' has no attribute {name!r}")
-    value: object = getattr(import_module(f"quadrat.{_MODULE_OF[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-import ast
 import dataclasses
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import quadrat.methods
 from quadrat.errors import InvalidInput
 from quadrat.methods import registry
 from quadrat.methods.base import Method, MethodFacts
@@ -65,20 +62,3 @@ def test_importing_the_package_or_the_registry_loads_no_method() -> None:
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     light = ("classification", "domain", "base", "registry")
     assert out.stdout.strip() == repr([f"quadrat.methods.{name}" for name in light])
-
-
-def test_public_names_resolve_and_are_known_to_type_checkers() -> None:
-    assert quadrat.methods.__file__ is not None
-    tree = ast.parse(Path(quadrat.methods.__file__).read_text())
-    typed = {
-        alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("quadrat.")
-        for alias in node.names
-    }
-    assert typed == set(quadrat.methods.__all__) == set(quadrat.methods._MODULE_OF)
-    for name in quadrat.methods.__all__:
-        assert getattr(quadrat.methods, name).__doc__, name
-        assert name in dir(quadrat.methods)
-    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
-        _ = quadrat.methods.Nonsense

@@ -5,8 +5,9 @@ Every name below is loaded when it is first used.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from quadrat.lazy_names import lazy_names
 
 if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps the two lists equal
     from quadrat.methods.add_gp_ucb import AddGPUCB
@@ -58,7 +59,7 @@ _HOME = {
     "learned_kernel": "Learned",
     "ucb1": "UCB1",
 }
-_MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
+_MODULE_OF, __getattr__, __dir__ = lazy_names(__name__, _HOME)
 
 __all__ = [
     "BKB",
@@ -97,16 +98,3 @@ __all__ = [
     "names",
     "paper_preset",
 ]
-
-
-def __getattr__(name: str) -> object:
-    """Load a public name from the module that defines it."""
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'quadrat.methods' has no attribute {name!r}")
-    value: object = getattr(import_module(f"quadrat.methods.{_MODULE_OF[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
