@@ -45,8 +45,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import quadrat as qd
-from quadrat.integrations.distributions import distribution_of
 from quadrat.integrations import QuadratSearchCV
+from quadrat.integrations.distributions import distribution_of
 from quadrat.space.parameter import Parameter
 
 from paired import difference, pairs_of, words  # isort: skip  # in experiments/, which regret.rows makes importable
