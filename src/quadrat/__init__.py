@@ -17,6 +17,20 @@ from typing import TYPE_CHECKING
 from quadrat.lazy_names import lazy_names
 
 if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps the two lists equal
+    from quadrat import confidence as confidence
+    from quadrat import gp as gp
+    from quadrat import integrations as integrations
+    from quadrat import kernels as kernels
+    from quadrat import methods as methods
+    from quadrat import optimizer as optimizer
+    from quadrat import partition as partition
+    from quadrat import plots as plots
+    from quadrat import problems as problems
+    from quadrat import report as report
+    from quadrat import space as space
+    from quadrat import studies as studies
+    from quadrat import theory as theory
+    from quadrat import tune as tune
     from quadrat.confidence import (
         AdaptiveBand,
         Assumptions,
@@ -94,7 +108,9 @@ _HOME = {
 _MODULES = (
     "confidence gp integrations kernels methods optimizer partition plots problems report space studies theory tune"
 )
-_MODULE_OF, __getattr__, __dir__ = lazy_names(__name__, _HOME, _MODULES)
+_MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME, _MODULES)
+if not TYPE_CHECKING:  # so that type checkers know a misspelt name
+    __getattr__ = _load
 
 __all__ = [
     "BKB",

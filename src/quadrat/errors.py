@@ -10,16 +10,53 @@ __all__ = ["InvalidInput", "NotAvailable", "NumericalFailure", "QuadratError"]
 
 
 class QuadratError(Exception):
-    """Base of all errors raised on purpose by this package."""
+    """Base of all errors raised on purpose by this package.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> try:
+    ...     qd.Float(1, 0)
+    ... except QuadratError as error:
+    ...     print(type(error).__name__)
+    InvalidInput
+    """
 
 
 class InvalidInput(QuadratError, ValueError):
-    """An argument has the wrong type, shape or value."""
+    """An argument has the wrong type, shape or value.
+
+    The message says what was expected, what came and how to mend it.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> qd.Space(x=qd.Float(0, 1)).to_unit({"x": 2})
+    Traceback (most recent call last):
+    quadrat.errors.InvalidInput: x: expected ...
+    """
 
 
 class NotAvailable(QuadratError, ValueError):
-    """The object asked cannot give this quantity, because it does not exist or is not known for it."""
+    """The object asked cannot give this quantity, because it does not exist or is not known for it.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="maximize").recommend()
+    Traceback (most recent call last):
+    quadrat.errors.NotAvailable: recommend: expected at least one complete trial, ...
+    """
 
 
 class NumericalFailure(QuadratError, ArithmeticError):
-    """A computation that is exact on paper broke down in floating point, and no remedy was allowed."""
+    """A computation that is exact on paper broke down in floating point, and no remedy was allowed.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> exact = qd.GaussianProcess(qd.SquaredExponential(10.0), noise_variance=0.0, jitter=False)
+    >>> exact.add([[i / 50] for i in range(50)], [0.0] * 50)
+    Traceback (most recent call last):
+    quadrat.errors.NumericalFailure: ...
+    """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ pytest.importorskip("plotly", reason="plotly is not installed: pip install 'quad
 
 DRAWN = "document.documentElement.dataset.drawn === 'all'"
 LOOKS = [(1280, 800, False), (1280, 800, True), (390, 844, False), (360, 740, True)]
-MOST_BYTES, MOST_SECONDS = 8_000_000, 10.0
+MOST_BYTES = 8_000_000
 
 
 @pytest.fixture(scope="module")
@@ -184,12 +183,10 @@ def test_a_certified_run_is_called_certified(certified_run: Result, browser: Bro
         assert page.errors() == []
 
 
-def test_thousands_of_trials_take_seconds_and_are_paged(
+def test_thousands_of_trials_fit_and_are_paged(
     long_run: qd.Optimizer, browser: Browser, tmp_path: Path
 ) -> None:
-    start = time.process_time()
-    text = report_html(long_run)
-    assert time.process_time() - start <= MOST_SECONDS  # a limit of the product; it takes a third of that
+    text = report_html(long_run)  # benchmarks/report_page.py measures how long that takes
     assert len(text.encode()) <= MOST_BYTES
     assert re.search(r"Of [\d,]+ points [\d,]+ are drawn", text)
     with browser.page(written(text, tmp_path)) as page:

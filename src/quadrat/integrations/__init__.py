@@ -28,7 +28,9 @@ _HOME = {
     "sklearn_search": "QuadratSearchCV",
     "study_recommendation": "recommend",
 }
-_MODULE_OF, __getattr__, __dir__ = lazy_names(__name__, _HOME)
+_MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME)
+if not TYPE_CHECKING:  # so that type checkers know a misspelt name
+    __getattr__ = _load
 
 __all__ = [
     "DaskExecutor",

@@ -59,7 +59,9 @@ _HOME = {
     "learned_kernel": "Learned",
     "ucb1": "UCB1",
 }
-_MODULE_OF, __getattr__, __dir__ = lazy_names(__name__, _HOME)
+_MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME)
+if not TYPE_CHECKING:  # so that type checkers know a misspelt name
+    __getattr__ = _load
 
 __all__ = [
     "BKB",

@@ -69,6 +69,15 @@ class Auto(Method):
     ----------
     n_initial
         Trials before the model decides, >= 1.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> space = qd.Space(x=qd.Float(0, 1), kind=qd.Categorical(["a", "b"]))
+    >>> objective = lambda p: (p["x"] - 0.3) ** 2 + (p["kind"] == "b")
+    >>> found = qd.minimize(objective, space, n_trials=15, method=Auto())
+    >>> found.params["kind"], abs(found.params["x"] - 0.3) < 0.05
+    ('a', True)
     """
 
     facts: ClassVar[MethodFacts] = MethodFacts(

@@ -54,6 +54,12 @@ class Told:
     constraints
         One value for each constraint, which holds where its value is <= 0; always in the same order. Empty where none
         were told: once a trial has some, all later ones do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Told(0, np.array([0.5]), np.array([1.0, 1.2])).values.mean().round(2).item()
+    1.1
     """
 
     number: int
@@ -77,7 +83,22 @@ Happened: TypeAlias = Told | Failed | tuple[Told, ...]
 
 @dataclass(frozen=True)
 class Proposal:
-    """A point to evaluate, shape (D,), and one phrase that says why."""
+    """A point to evaluate, and why.
+
+    Attributes
+    ----------
+    x
+        The point on the unit cube, shape (D,).
+    why
+        One phrase.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quadrat.methods import RandomSearch
+    >>> RandomSearch().start(2, seed=0).ask(0, np.empty((0, 2))).why
+    'uniform'
+    """
 
     x: Array
     why: str
@@ -87,10 +108,31 @@ class Proposal:
 class Guess:
     """A recommended point and what is believed of f there.
 
-    `certified` tells whether `interval` holds with probability 1 - delta or is a 90 % credible interval; `interval` is
-    None for searches without a model. `gain` estimates max f - f(x), and
-    `gain_upper` is what the model believes it to be at most, with 90 % (None without estimates; never certified).
-    `feasibility` estimates the chance that all constraints hold at x; None where there are none.
+    Attributes
+    ----------
+    x
+        The point on the unit cube, shape (D,).
+    value
+        The estimate of f there; larger is better.
+    interval
+        Lower and upper end of what f is there; None for searches without a model.
+    certified
+        Whether `interval` holds with probability 1 - delta, or is a 90 % credible interval.
+    gain
+        An estimate of max f - f(x); None without one. Never certified.
+    gain_upper
+        What the model believes the gain to be at most, with 90 %; None without one.
+    feasibility
+        An estimate of the chance, in [0, 1], that all constraints hold at x; None where there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quadrat.methods import RandomSearch
+    >>> search = RandomSearch().start(1, seed=0)
+    >>> search.tell(Told(0, np.array([0.5]), np.array([1.0])))
+    >>> search.recommend()
+    Guess(x=array([0.5]), value=1.0, interval=None, certified=False, gain=None, gain_upper=None, feasibility=None)
     """
 
     x: Array
@@ -110,6 +152,17 @@ class Search(ABC):
     asking_changes_nothing
         Whether `ask` leaves no trace: whatever is asked of the search later, it answers the same, bit for bit, as if
         `ask` had not been called. A run is then rebuilt by telling alone, which spares one suggestion a trial.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quadrat.methods import SobolSearch
+    >>> search = SobolSearch().start(1, seed=0)
+    >>> for number in range(8):
+    ...     x = search.ask(number, np.empty((0, 1))).x
+    ...     search.tell(Told(number, x, -((x - 0.3) ** 2)))
+    >>> search.recommend().x.round(1).tolist()
+    [0.3]
     """
 
     asking_changes_nothing: ClassVar[bool] = False
@@ -124,6 +177,11 @@ class Search(ABC):
             The trial's number, from 0; it names the random stream.
         pending
             Points asked but not told, and points whose evaluation failed, shape (p, D): not worth asking again now.
+
+        Returns
+        -------
+        Proposal
+            The point and one phrase that says why.
         """
 
     @abstractmethod
@@ -187,6 +245,11 @@ class Search(ABC):
         context
             Shape (D,): coordinates on the axes that the context fixes, NaN on those that are free. The proposal has
             these coordinates there.
+
+        Returns
+        -------
+        Proposal
+            The point and one phrase that says why.
         """
         raise NotAvailable(f"trial {number}: expected a method that handles contexts, got {type(self).__name__}")
 
@@ -226,7 +289,29 @@ methods that handle them, where the method at hand does not say so in its facts;
 
 @dataclass(frozen=True)
 class MethodFacts:
-    """What `quadrat methods` and docs/methods.md say of a method; `best_for` says when to choose it."""
+    """What `quadrat methods` and docs/methods.md say of a method.
+
+    Attributes
+    ----------
+    title
+        Its name in full.
+    paper
+        Where it comes from.
+    assumes
+        What it takes for granted of f.
+    best_for
+        When to choose it.
+    certifies
+        Whether anything that it says holds with probability 1 - delta.
+    handles
+        What it can do beside asking one point after another, such as "pending points" or "constraints".
+
+    Examples
+    --------
+    >>> from quadrat.methods import RandomSearch
+    >>> RandomSearch.facts.assumes
+    'nothing'
+    """
 
     title: str
     paper: str
@@ -237,13 +322,46 @@ class MethodFacts:
 
 
 class Method(ABC):
-    """A frozen configuration; subclasses are frozen dataclasses with keyword options and a `facts` class attribute."""
+    """A frozen configuration; subclasses are frozen dataclasses with keyword options and a `facts` class attribute.
+
+    To use a method, hand it to `maximize`, `minimize` or `Optimizer`. To write one, say in `start` how a search begins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dataclasses import dataclass
+    >>> from quadrat.methods.random_search import DesignSearch
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class Halton(Method):
+    ...     facts = MethodFacts(title="Halton's sequence", paper="Halton 1960", assumes="nothing")
+    ...
+    ...     def start(self, dimension, seed):
+    ...         from scipy.stats import qmc
+    ...
+    ...         points = qmc.Halton(dimension, seed=seed).random(100)
+    ...         return DesignSearch(lambda number: points[number], "next point of Halton's sequence")
+    >>> Halton().start(2, seed=0).ask(0, np.empty((0, 2))).why
+    "next point of Halton's sequence"
+    """
 
     facts: ClassVar[MethodFacts]
 
     @abstractmethod
     def start(self, dimension: int, seed: int) -> Search:
-        """Begin a search over [0, 1]^D."""
+        """Begin a search over [0, 1]^D.
+
+        Parameters
+        ----------
+        dimension
+            D, >= 1.
+        seed
+            Names all randomness of the search.
+
+        Returns
+        -------
+        Search
+            One that was told nothing.
+        """
 
     def start_in(self, domain: Domain, seed: int) -> Search:
         """Begin a search over the cube with what is behind it; most methods see the cube alone."""

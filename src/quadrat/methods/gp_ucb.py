@@ -31,6 +31,18 @@ class Finite:
 
     None is the number of points of a finite space. On the cube it is 1,000 and a heuristic: so many points their own
     experiments put on [0, 1].
+
+    t counts trials told, from 1; delta is that of the method.
+
+    Parameters
+    ----------
+    arms
+        |D|, >= 1, or None.
+
+    Examples
+    --------
+    >>> round(Finite(arms=1000).beta(t=1, delta=0.05, dimension=2, gain=0.0), 2)
+    20.8
     """
 
     arms: int | None = None
@@ -40,7 +52,19 @@ class Finite:
             as_count(self.arms, name="arms", at_least=1)
 
     def beta(self, t: int, delta: float, dimension: int, gain: float) -> float:  # noqa: ARG002
-        """Return beta_t."""
+        """Return beta_t.
+
+        Parameters
+        ----------
+        t
+            The round, from 1.
+        delta
+            Probability with which the bound may fail.
+        dimension
+            D.
+        gain
+            Information gained so far, in nats.
+        """
         arms = _ARMS_OF_CUBE if self.arms is None else self.arms
         return 2 * log(arms * t**2 * pi**2 / (6 * delta))
 
@@ -51,6 +75,18 @@ class Continuous:
 
     For f drawn from the process on [0, r]^D, when P(sup |df/dx_j| > L) <= a exp(-(L/b)^2) for every axis j. The cube
     has r = 1; for a kernel of amplitude s and length-scale theta, b is of the order of s/theta.
+
+    Parameters
+    ----------
+    a, b
+        Constants of the tail of the partial derivatives, > 0; b in model units.
+    r
+        Side of the cube, > 0.
+
+    Examples
+    --------
+    >>> round(Continuous(b=2.0).beta(t=10, delta=0.05, dimension=2, gain=0.0), 2)
+    46.18
     """
 
     a: float = 1.0
@@ -76,6 +112,18 @@ class Agnostic:
 
     gamma_t is the gain realised so far unless `information_gain` gives a number. The constants serve the proof: in
     practice this explores and nothing else.
+
+    Parameters
+    ----------
+    norm_bound
+        B, > 0, in model units.
+    information_gain
+        gamma_t in nats, >= 0; None takes the gain realised so far.
+
+    Examples
+    --------
+    >>> round(Agnostic(norm_bound=2.0).beta(t=10, delta=0.05, dimension=2, gain=1.0))
+    44629
     """
 
     norm_bound: float = 1.0
@@ -114,6 +162,18 @@ class GPUCB(ModelBased):
         Probability with which the bound may fail.
     scale
         What beta_t is multiplied by. 1 is the theorem; [S12, section VI] divides by 5 in all its experiments.
+    kernel
+        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe: Matérn with nu = 2.5,
+        its length-scale learned from the first `n_initial` trials.
+    noise
+        Standard deviation of one observation, > 0, in the units of the values.
+    n_initial
+        Trials that must be told before the model decides, >= 1; until then points are uniform.
+    standardise
+        Whether the model sees values less their mean and divided by their standard deviation: model units are then
+        multiples of that deviation, otherwise the units of the values.
+    sketch
+        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
 
     Examples
     --------

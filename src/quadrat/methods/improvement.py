@@ -29,7 +29,29 @@ class ExpectedImprovement(ModelBased):
     f_best is the highest posterior mean over the evaluated points. Under noise the highest observation would be the
     luckiest one, and improving on luck sends the search away from the optimum.
 
-    Options: those of `ModelBased`.
+    Parameters
+    ----------
+    kernel
+        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe: Matérn with nu = 2.5,
+        its length-scale learned from the first `n_initial` trials.
+    noise
+        Standard deviation of one observation, > 0, in the units of the values.
+    n_initial
+        Trials that must be told before the model decides, >= 1; until then points are uniform.
+    standardise
+        Whether the model sees values less their mean and divided by their standard deviation: model units are then
+        multiples of that deviation, otherwise the units of the values.
+    sketch
+        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> space = qd.Space(x=qd.Float(0, 1))
+    >>> method = ExpectedImprovement(noise=0.01)
+    >>> found = qd.maximize(lambda p: -((p["x"] - 0.3) ** 2), space, n_trials=12, method=method)
+    >>> abs(found.params["x"] - 0.3) < 0.05
+    True
     """
 
     facts: ClassVar[MethodFacts] = MethodFacts(
@@ -51,6 +73,27 @@ class ProbabilityOfImprovement(ModelBased):
     ----------
     xi
         The improvement asked for, >= 0, in model units. At 0 the method only ever creeps ahead from where it is.
+    kernel
+        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe: Matérn with nu = 2.5,
+        its length-scale learned from the first `n_initial` trials.
+    noise
+        Standard deviation of one observation, > 0, in the units of the values.
+    n_initial
+        Trials that must be told before the model decides, >= 1; until then points are uniform.
+    standardise
+        Whether the model sees values less their mean and divided by their standard deviation: model units are then
+        multiples of that deviation, otherwise the units of the values.
+    sketch
+        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> space = qd.Space(x=qd.Float(0, 1))
+    >>> method = ProbabilityOfImprovement(noise=0.01, xi=0.05)
+    >>> found = qd.maximize(lambda p: -((p["x"] - 0.3) ** 2), space, n_trials=12, method=method)
+    >>> abs(found.params["x"] - 0.3) < 0.05
+    True
     """
 
     facts: ClassVar[MethodFacts] = MethodFacts(

@@ -36,6 +36,17 @@ class Learned:
         None learns once, from the first `n_initial` trials, as in the paper. A number k learns again, from everything
         told, k, 2k, ... trials later; "doubling" whenever the number of trials has doubled. Each fit starts from
         the one before.
+
+    Raises
+    ------
+    InvalidInput
+        A number that is not positive, or a range that is none.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> qd.GPUCB(kernel=Learned(nu=1.5, refit_every="doubling"), noise=0.05).kernel.refit_every
+    'doubling'
     """
 
     nu: float = 2.5

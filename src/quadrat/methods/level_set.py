@@ -90,6 +90,18 @@ class LevelSet(LevelSetMethod):
 
     Parameters
     ----------
+    threshold
+        The value that f is compared with, in its units: which points lie above, which below.
+    kernel, norm_bound, noise
+        The assumptions, fixed before the data: f has norm at most B = `norm_bound` in the kernel's RKHS, and noise
+        is sub-Gaussian with sigma = `noise`, in the units of the values.
+    accuracy
+        How far within the threshold either label is right, >= 0, in the units of the values: with 0, a cell that
+        f's level line crosses is never decided.
+    delta
+        All labels, at all times, hold at once with probability at least 1 - delta.
+    holder
+        The user's own Hölder bound (L, alpha), used where it is below the kernel's modulus.
     cells
         How many cells, a power of two; 256, 1,024 and 4,096 in one, two and more dimensions by default.
     rule

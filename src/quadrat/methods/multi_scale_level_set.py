@@ -33,8 +33,32 @@ class MultiScaleLevelSet(LevelSetMethod):
 
     Parameters
     ----------
+    threshold
+        The value that f is compared with, in its units: which points lie above, which below.
+    kernel, norm_bound, noise
+        The assumptions, fixed before the data: f has norm at most B = `norm_bound` in the kernel's RKHS, and noise
+        is sub-Gaussian with sigma = `noise`, in the units of the values.
+    accuracy
+        How far within the threshold either label is right, >= 0, in the units of the values: with 0, a cell that
+        f's level line crosses is never decided.
+    delta
+        All labels, at all times, hold at once with probability at least 1 - delta.
+    holder
+        The user's own Hölder bound (L, alpha), used where it is below the kernel's modulus.
     max_cells
         When this many cells exist, none is halved any more.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> method = MultiScaleLevelSet(threshold=0.2, kernel=qd.Matern(2.5, 0.5), norm_bound=1.0, noise=0.05)
+    >>> optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="maximize", method=method)
+    >>> for _ in range(20):
+    ...     trial = optimizer.ask()
+    ...     optimizer.tell(trial, trial.params["x"] / 2)
+    >>> found = optimizer.level_set()
+    >>> found.label_at({"x": 0.95}), found.label_at({"x": 0.4})
+    ('above', 'undecided')
     """
 
     facts: ClassVar[MethodFacts] = MethodFacts(

@@ -64,6 +64,18 @@ class PiGPUCB(ModelBased):
         (experiments/partitioned.py compares).
     all_axes
         Whether a split halves every axis, as printed, into 2^D cells (at most 10 dimensions), or one at a time.
+    kernel
+        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe: Matérn with nu = 2.5,
+        its length-scale learned from the first `n_initial` trials.
+    noise
+        Standard deviation of one observation, > 0, in the units of the values.
+    n_initial
+        Trials that must be told before the model decides, >= 1; until then points are uniform.
+    standardise
+        Whether the model sees values less their mean and divided by their standard deviation: model units are then
+        multiples of that deviation, otherwise the units of the values.
+    sketch
+        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
 
     Examples
     --------

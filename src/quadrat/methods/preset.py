@@ -95,6 +95,11 @@ def paper_preset(name: str, budget: int) -> Method:
     budget
         n, the number of evaluations planned.
 
+    Returns
+    -------
+    Method
+        Ready to pass to `maximize`, `minimize` or `Optimizer`.
+
     Raises
     ------
     InvalidInput

@@ -37,17 +37,38 @@ _MODULE_OF = {
 
 
 def names() -> tuple[str, ...]:
-    """Return the names that `get` knows."""
+    """Return the names that `get` knows.
+
+    Returns
+    -------
+    tuple of str
+        In the order in which they are listed.
+
+    Examples
+    --------
+    >>> names()[:3]
+    ('Auto', 'LPGPUCB', 'LP0')
+    """
     return tuple(_MODULE_OF)
 
 
 def get(method: str | Method) -> Method:
     """Return the method called so with its default options; a method is returned as it is.
 
+    Parameters
+    ----------
+    method
+        A name of `names`, or a method.
+
+    Returns
+    -------
+    Method
+        The method.
+
     Raises
     ------
     InvalidInput
-        Neither a method nor the name of one.
+        Neither a method nor the name of one, or the name of one with options that have no default.
 
     Examples
     --------
@@ -78,7 +99,18 @@ def _is_required(option: Field[object]) -> bool:
 
 
 def all_methods() -> dict[str, type[Method]]:
-    """Return every method's class by name."""
+    """Return every method's class by name.
+
+    Returns
+    -------
+    dict of str to type
+        The classes, in the order of `names`.
+
+    Examples
+    --------
+    >>> sorted(name for name, method in all_methods().items() if method.facts.certifies)
+    ['LP0', 'LPGPUCB', 'LevelSet', 'MultiScaleLevelSet']
+    """
     return {name: load(name) for name in names()}
 
 

@@ -40,6 +40,17 @@ class CellReport:
         Bounds of the objective over the box.
     volume
         The box's share of the space, on the scales that are searched (log, for log parameters).
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> method = qd.LevelSet(threshold=0.2, kernel=qd.Matern(2.5, 0.5), norm_bound=1.0, noise=0.01, cells=16)
+    >>> optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="maximize", method=method)
+    >>> optimizer.add_trials([{"x": i / 40} for i in range(41)], [i / 80 for i in range(41)])
+    range(0, 41)
+    >>> last = optimizer.level_set().cells[-1]
+    >>> last.ranges, last.label, last.volume
+    ({'x': (0.9375, 1.0)}, 'above', 0.0625)
     """
 
     ranges: dict[str, tuple[float, float]]
@@ -66,6 +77,19 @@ class LevelSetReport:
         How the data contradict the stated assumptions; None when they do not.
     cells
         Boxes that tile the space.
+    space
+        The space that was classified.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> method = qd.LevelSet(threshold=0.2, kernel=qd.Matern(2.5, 0.5), norm_bound=1.0, noise=0.01, cells=16)
+    >>> optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="maximize", method=method)
+    >>> optimizer.add_trials([{"x": i / 40} for i in range(41)], [i / 80 for i in range(41)])
+    range(0, 41)
+    >>> found = optimizer.level_set()
+    >>> found.volume("above"), found.label_at({"x": 0.9}), found.label_at({"x": 0.4})
+    (0.5, 'above', 'undecided')
     """
 
     threshold: float

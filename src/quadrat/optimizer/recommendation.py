@@ -23,6 +23,15 @@ class BestSeen:
         That mean, in the user's units.
     feasible
         Whether its constraints held, as told; None in a run without constraints.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="minimize", method="RandomSearch")
+    >>> optimizer.add_trials([{"x": 0.2}, {"x": 0.4}], [1.0, 0.5])
+    range(0, 2)
+    >>> optimizer.best_seen
+    BestSeen(number=1, params={'x': 0.4}, value=0.5, feasible=None)
     """
 
     number: int
@@ -43,6 +52,16 @@ class WorstCase:
         90 % of that belief.
     params
         Where within reach the estimate is worst.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="minimize")
+    >>> optimizer.add_trials([{"x": i / 10} for i in range(11)], [(i / 10 - 0.3) ** 2 for i in range(11)])
+    range(0, 11)
+    >>> worst = optimizer.recommend(robust_to=0.1).worst_case
+    >>> round(worst.value, 2), worst.credible_interval[0] <= worst.value <= worst.credible_interval[1]
+    (0.01, True)
     """
 
     value: float
@@ -76,6 +95,16 @@ class Recommendation:
         An estimate of the chance, in [0, 1], that all constraints hold at `params`; None in a run without constraints.
     worst_case
         Where a point was asked for that is robust to being missed, the worst within reach of it; None otherwise.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="minimize")
+    >>> optimizer.add_trials([{"x": i / 10} for i in range(11)], [(i / 10 - 0.3) ** 2 for i in range(11)])
+    range(0, 11)
+    >>> advice = optimizer.recommend()
+    >>> round(advice.params["x"], 1), advice.certified_interval, len(advice.credible_interval)
+    (0.3, None, 2)
     """
 
     params: dict[str, Any]

@@ -22,6 +22,14 @@ class Trial:
         The parameters that exist there, by name: a dictionary of the caller's own.
     why
         One phrase: what made the method choose it.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="minimize", method="RandomSearch")
+    >>> trial = optimizer.ask({"x": 0.25})
+    >>> trial
+    Trial(number=0, params={'x': 0.25}, why='chosen by the user')
     """
 
     number: int
@@ -49,6 +57,15 @@ class TrialRecord:
     constraints
         The values of constraints told with it, by name; a constraint holds where its value is <= 0. Empty unless
         complete, and where none were told.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="minimize", method="RandomSearch")
+    >>> optimizer.tell(optimizer.ask({"x": 0.25}), [1.0, 2.0])
+    >>> record = optimizer.trials[0]
+    >>> record.state, record.values, record.value
+    ('complete', (1.0, 2.0), 1.5)
     """
 
     number: int

@@ -35,8 +35,13 @@ class Categorical(Parameter):
     ----------
     choices
         A list, tuple or other ordered collection; NumPy scalars become Python's.
-    when
+    context, when
         See `Parameter`.
+
+    Raises
+    ------
+    InvalidInput
+        No choices, two that are equal, or one of another type.
 
     Examples
     --------
@@ -100,8 +105,13 @@ class Fixed(Parameter):
     ----------
     value
         A str, int, float, bool or None.
-    when
+    context, when
         See `Parameter`.
+
+    Raises
+    ------
+    InvalidInput
+        A value of another type, or `context` where nothing can vary.
 
     Examples
     --------

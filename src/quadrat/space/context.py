@@ -30,6 +30,21 @@ def Context(parameter: P) -> P:  # reads as what it makes: site=Context(Categori
 
     In a file it is written ``context = true``.
 
+    Parameters
+    ----------
+    parameter
+        A Float, Int or Categorical.
+
+    Returns
+    -------
+    Parameter
+        The same, with `context` set.
+
+    Raises
+    ------
+    InvalidInput
+        Something that cannot be a context, such as a Fixed parameter.
+
     Examples
     --------
     >>> from quadrat.space import Categorical

@@ -36,6 +36,13 @@ class Fidelity(Parameter):
         Two or more numbers, from the cheapest to the target.
     cost
         What one evaluation at each level costs, > 0 and ascending, in any unit; budgets are counted in it.
+    context, when
+        See `Parameter`; a fidelity takes neither.
+
+    Raises
+    ------
+    InvalidInput
+        Levels or costs that are not as above.
 
     Examples
     --------

@@ -58,8 +58,13 @@ class Float(Parameter):
         Whether equal steps on the cube are equal ratios of values; `low` must then be positive.
     step
         The spacing of the values, or None for all; not together with `log`.
-    when
+    context, when
         See `Parameter`.
+
+    Raises
+    ------
+    InvalidInput
+        Bounds that are not as above, or options that do not go together.
 
     Examples
     --------
@@ -164,8 +169,13 @@ class Int(Parameter):
         The bounds, at most 10^12 in size.
     log
         Whether the bins lie on a log scale, as above; `low` must then be at least 1.
-    when
+    context, when
         See `Parameter`.
+
+    Raises
+    ------
+    InvalidInput
+        Bounds that are not as above.
 
     Examples
     --------

@@ -34,6 +34,13 @@ class Parameter(ABC):
         The parents' names, each with the value, or the collection of values, that it must have for this
         parameter to exist: ``{"booster": "gbtree"}``, ``{"booster": ["gbtree", "dart"], "depth": 3}``. None:
         it always exists. Parents are Categorical, Int or Fixed.
+
+    Examples
+    --------
+    >>> from quadrat.space import Float
+    >>> momentum = Float(0, 1, when={"optimiser": ["sgd", "rmsprop"]})
+    >>> momentum.expected, dict(momentum.when)
+    ('a number from 0.0 to 1.0', {'optimiser': ('sgd', 'rmsprop')})
     """
 
     kind: ClassVar[str]

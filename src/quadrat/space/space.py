@@ -246,6 +246,11 @@ class Space(Mapping[str, Parameter]):
 
         Only parents that exist themselves need to be there; nothing else is looked at.
 
+        Returns
+        -------
+        tuple of str
+            The names.
+
         Raises
         ------
         InvalidInput

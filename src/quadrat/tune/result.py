@@ -51,6 +51,14 @@ class Result:
         "maximize" or "minimize".
     estimated_feasibility
         The chance, in [0, 1], that all constraints hold at `params`, by the fitted model; None without constraints.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> space = qd.Space(x=qd.Float(-1, 1))
+    >>> found = qd.minimize(lambda p: p["x"] ** 2, space, n_trials=20, method="RandomSearch", seed=1)
+    >>> found.n_trials, found.message, found.best_seen.value < 0.01
+    (20, 'all 20 trials done', True)
     """
 
     params: dict[str, Any]

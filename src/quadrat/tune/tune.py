@@ -119,6 +119,34 @@ def minimize(
 ) -> Result:
     """Find parameters where the objective is small; all else as in `maximize`.
 
+    Parameters
+    ----------
+    objective, space
+        What to minimise and where: from a dictionary of the space's parameters to a number, or to anything else that
+        `Optimizer.tell` takes.
+    n_trials, timeout, max_cost
+        When to end: after so many trials, so many seconds, or so much cost.
+    method, seed
+        What chooses the trials: a method or its name, and a non-negative integer.
+    callbacks
+        Functions of (optimizer, record of the trial just told); one that returns True ends the run.
+    executor, n_parallel
+        Where trials are evaluated, and how many at a time; None evaluates here, one after another.
+    stop_at_gain, stop_at_certificate
+        End as soon as the estimated gain, or the certificate, is at most this, in the units of the objective.
+
+    Returns
+    -------
+    Result
+        The recommended point, what is believed or certified of it, and all trials.
+
+    Raises
+    ------
+    InvalidInput
+        An argument that is not as above.
+    NotAvailable
+        No trial succeeded.
+
     Examples
     --------
     >>> from quadrat.space import Float, Space
