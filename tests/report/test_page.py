@@ -183,9 +183,7 @@ def test_a_certified_run_is_called_certified(certified_run: Result, browser: Bro
         assert page.errors() == []
 
 
-def test_thousands_of_trials_fit_and_are_paged(
-    long_run: qd.Optimizer, browser: Browser, tmp_path: Path
-) -> None:
+def test_thousands_of_trials_fit_and_are_paged(long_run: qd.Optimizer, browser: Browser, tmp_path: Path) -> None:
     text = report_html(long_run)  # benchmarks/report_page.py measures how long that takes
     assert len(text.encode()) <= MOST_BYTES
     assert re.search(r"Of [\d,]+ points [\d,]+ are drawn", text)

@@ -67,6 +67,28 @@ def test_lines_keep_the_places_where_they_bend() -> None:
     assert array(trace["x"]).astype(int).tolist() == [0, 1999, 2000, 4499, 4500, 4999]
 
 
+def test_hovers_of_what_is_not_shown_go_before_points() -> None:
+    shown, hidden = marks(400), marks(400)
+    figure = go.Figure([*shown.data, *(trace.update(visible=False) for trace in hidden.data)])
+    whole = len(thinned(figure, 10**6).json)
+    found = thinned(figure, whole - 1)
+    first, second = json.loads(found.json)["data"]
+    assert found.remark == ""
+    assert len(first["hovertext"]) == 400
+    assert "hovertext" not in second
+
+
+def test_outlines_stay_closed_or_go() -> None:
+    corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0], [np.nan, np.nan]])
+    boxes = (corners[None] + 2 * np.arange(500)[:, None, None]).reshape(-1, 2)
+    found = thinned(go.Figure(go.Scatter(x=boxes[:, 0], y=boxes[:, 1], mode="lines")), 20_000)
+    [trace] = json.loads(found.json)["data"]
+    shown = np.stack([array(trace["x"]), array(trace["y"])], axis=1).astype(float).reshape(-1, 6, 2)
+    assert 100 < len(shown) < 500
+    assert np.array_equal(shown - shown[:, :1], np.broadcast_to(corners, shown.shape), equal_nan=True)
+    assert shown[-1, 0, 0] == 998.0
+
+
 def test_parallel_lines_are_dropped_together() -> None:
     values = np.arange(3000.0)
     figure = go.Figure(

@@ -32,11 +32,20 @@ def importance(run: Source, *, samples: int | None = None) -> Any:
     Returns
     -------
     plotly.graph_objects.Figure
+        Show it with `.show()`, write it with `.write_html(path)`.
 
     Raises
     ------
     NotAvailable
         The method has no model, or no trial is complete.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> space = qd.Space(x=qd.Float(-1, 1), y=qd.Float(-1, 1))
+    >>> run = qd.minimize(lambda p: p["x"] ** 2 + p["y"], space, n_trials=10, method="Auto")
+    >>> [trace.name for trace in importance(run, samples=16).data]
+    ['with all interactions (total Sobol index)', 'alone (first-order Sobol index)']
     """
     view = RunView.of(run)
     dimension = len(view.axes)
@@ -70,7 +79,7 @@ def importance(run: Source, *, samples: int | None = None) -> Any:
     )
     figure.update_layout(barmode="overlay", legend_traceorder="normal")
     figure.update_xaxes(
-        title_text="share of the variance of the model's mean",
+        title_text="share of the mean's variance",
         tickformat=".0%",
         range=[0, 1.08 * _longest(shares.total)],
     )

@@ -112,6 +112,7 @@
     };
     for (const trace of figure.data) {
       if (trace.type !== "parcoords") continue;
+      layout.paper_bgcolor = colour("--card");  // these lines are drawn on an opaque canvas of this colour
       trace.labelfont = { ...trace.labelfont, color: colour("--ink") };
       trace.tickfont = { ...trace.tickfont, color: colour("--soft") };
     }

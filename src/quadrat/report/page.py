@@ -42,12 +42,26 @@ def report_html(source: Source, *, where: str | None = None) -> str:
     where
         Options by which `quadrat` finds the study, such as "--study bowl": the report ends with commands to go on.
 
+    Returns
+    -------
+    str
+        The page; write it to a file and open that.
+
     Raises
     ------
     InvalidInput
         None of these sources, or a study of several objectives.
     NotAvailable
         No trial is complete, or plotly is not installed.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> space = qd.Space(x=qd.Float(-1, 1))
+    >>> run = qd.minimize(lambda p: p["x"] ** 2, space, n_trials=5, method="RandomSearch")
+    >>> page = report_html(run)
+    >>> page.startswith("<!doctype html>"), "RandomSearch" in page
+    (True, True)
     """
     graph_objects()  # without plotly there is no report
     told = told_of(source, where)

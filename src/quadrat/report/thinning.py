@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from quadrat.arrays import Ints
+from quadrat.arrays import Bools, Ints
 from quadrat.plots.library import graph_objects
 
 __all__ = ["Thinned", "thinned"]
@@ -64,8 +64,9 @@ class Thinned:
 def thinned(figure: Any, limit: int) -> Thinned:
     """Return a figure of at most `limit` characters of JSON, if dropping points gets it there.
 
-    Points are dropped evenly, from traces with many first. The first, the last, the lowest and the highest stay, and of
-    lines the places where they bend; hovers are dropped last of all.
+    First the hovers of traces go that are not shown at first (earlier steps of a slider). Then points are dropped
+    evenly, from traces with many first. The first, the last, the lowest and the highest stay, of
+    lines the places where they bend, and of lines with gaps whole pieces; hovers are dropped last of all.
 
     Parameters
     ----------
@@ -78,6 +79,8 @@ def thinned(figure: Any, limit: int) -> Thinned:
     whole = [_decoded(trace) for trace in drawn["data"]]
     layout = {name: part for name, part in drawn["layout"].items() if name != "template"}
     total = max((_length(trace) for trace in whole), default=0)
+    if len(_json(whole, layout)) > limit:
+        whole = [_without_hovers(trace) if trace.get("visible") is False else trace for trace in whole]
     most = total
     while True:
         traces = [_thin(trace, most) for trace in whole]
@@ -147,6 +150,8 @@ def _kept(trace: Trace, count: int, most: int) -> Ints:
     places = np.arange(count)
     y = None if "y" not in trace else np.asarray(trace["y"])
     if y is not None and np.issubdtype(y.dtype, np.number):
+        if "lines" in str(trace.get("mode", "")) and np.isnan(y).any():
+            return _whole_pieces(np.isnan(y), most)
         if "lines" in str(trace.get("mode", "")):
             bends = np.flatnonzero((y[1:-1] != y[:-2]) | (y[1:-1] != y[2:])) + 1
             places = np.concatenate([[0], bends, [count - 1]])
@@ -156,6 +161,14 @@ def _kept(trace: Trace, count: int, most: int) -> Ints:
     if len(places) > most:
         places = places[np.linspace(0, len(places) - 1, max(most - len(extremes), 2)).astype(np.intp)]
     return np.unique(np.concatenate([places, np.array(extremes, dtype=np.intp)]).astype(np.intp))
+
+
+def _whole_pieces(gap: Bools, most: int) -> Ints:
+    """Places of a line's pieces, each whole, evenly chosen: half of an outline would join what is apart."""
+    piece = np.concatenate([[0], np.cumsum(gap)[:-1]])  # a gap ends its piece
+    pieces = int(piece[-1]) + 1
+    kept = np.unique(np.linspace(0, pieces - 1, max(1, pieces * most // len(gap))).astype(np.intp))
+    return np.flatnonzero(np.isin(piece, kept))
 
 
 def _without_hovers(trace: Trace) -> Trace:
