@@ -6,7 +6,9 @@ caller would expect.
 
 from __future__ import annotations
 
-__all__ = ["InvalidInput", "NotAvailable", "NumericalFailure", "QuadratError"]
+__all__ = ["InvalidInput", "NotAvailable", "NumericalFailure", "QuadratError", "shortened"]
+
+_LONGEST = 1000  # characters of a message about data: somebody reads it
 
 
 class QuadratError(Exception):
@@ -33,7 +35,7 @@ class InvalidInput(QuadratError, ValueError):
     >>> import quadrat as qd
     >>> qd.Space(x=qd.Float(0, 1)).to_unit({"x": 2})
     Traceback (most recent call last):
-    quadrat.errors.InvalidInput: x: expected ...
+    quadrat.errors.InvalidInput: params: parameter 'x': expected a number from 0.0 to 1.0, got 2
     """
 
 
@@ -60,3 +62,19 @@ class NumericalFailure(QuadratError, ArithmeticError):
     Traceback (most recent call last):
     quadrat.errors.NumericalFailure: ...
     """
+
+
+def shortened(message: str) -> str:
+    """Return a message whose middle is left out where it is very long: data that is wrong may be of any size.
+
+    Examples
+    --------
+    >>> shortened("expected a number, got 'abc'")
+    "expected a number, got 'abc'"
+    >>> len(shortened("x" * 10_000_000)) < 1100
+    True
+    """
+    if len(message) <= _LONGEST:
+        return message
+    half = _LONGEST // 2
+    return f"{message[:half]} ... ({len(message) - 2 * half} characters left out) ... {message[-half:]}"

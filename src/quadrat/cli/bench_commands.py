@@ -12,7 +12,6 @@ from textwrap import fill
 from typing import Any
 
 import optuna
-from optuna.exceptions import UpdateFinishedTrialError
 from optuna.storages import BaseStorage
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
@@ -136,7 +135,7 @@ def tell(
         )
     try:
         tell_outcome(study, optuna.trial.Trial(study, trial._trial_id), outcome, reason=reason)
-    except (UpdateFinishedTrialError, ValueError):  # somebody told it just now
+    except (RuntimeError, ValueError):  # somebody told it just now; Optuna 4.0 has no narrower error than the first
         _running(study, number)
         raise
     told = study.get_trials(deepcopy=False)[number]

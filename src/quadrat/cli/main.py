@@ -13,7 +13,7 @@ import typer
 
 import quadrat
 from quadrat.cli.screen import Screen
-from quadrat.errors import QuadratError
+from quadrat.errors import QuadratError, shortened
 
 __all__ = ["main"]
 
@@ -41,6 +41,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ----------
     arguments
         What stands after the command's name; None takes it from the command line.
+
+    Returns
+    -------
+    int
+        The exit status.
+
+    Examples
+    --------
+    >>> main(["--version"])
+    quadrat ...
+    0
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show "Matérn" still shows the rest
@@ -67,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refuse(message: str) -> int:
-    sys.stderr.write(f"quadrat: {' '.join(message.split())}\n")
+    sys.stderr.write(f"quadrat: {shortened(' '.join(message.split()))}\n")
     return _BAD_INPUT
 
 

@@ -6,6 +6,7 @@ Nothing is executed: only methods, kernels and what belongs to them can be named
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -34,8 +35,10 @@ def read_method(text: str) -> Method:
     if "(" not in text:
         return registry.get(text.strip())
     try:
-        tree = ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # such as of "1if": what is wrong is said below
+            tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: very many brackets
         raise InvalidInput(f"method: expected a name, or a description such as {_EXAMPLE}, got {text!r:.120}") from None
     found = _made(tree.body)
     if not isinstance(found, Method):
@@ -49,9 +52,9 @@ def _made(node: ast.expr) -> Any:
         try:
             return ast.literal_eval(node)
         except (ValueError, TypeError, RecursionError):
-            raise InvalidInput(f"method: expected a number or a description, got {ast.unparse(node)!r:.80}") from None
+            raise InvalidInput(f"method: expected a number or a description, got {_shown(node)!r:.80}") from None
     known = _known()
-    name = ast.unparse(node.func)
+    name = _shown(node.func)
     if name not in known:
         raise InvalidInput(f"method: expected one of {', '.join(known)}, got {name!r:.80}")
     arguments = [_made(argument) for argument in node.args]
@@ -60,8 +63,21 @@ def _made(node: ast.expr) -> Any:
         return known[name](*arguments, **options)
     except QuadratError:
         raise
-    except (TypeError, ValueError, AttributeError) as error:  # such as a number in the place of a kernel
+    except (
+        TypeError,
+        ValueError,
+        AttributeError,
+        ArithmeticError,
+    ) as error:  # such as a number in the place of a kernel
         raise InvalidInput(f"method: expected options that {name} takes, got {error}") from error
+
+
+def _shown(node: ast.expr) -> str:
+    """Return a part of the text; what it is where it cannot be written, as numbers of thousands of digits."""
+    try:
+        return ast.unparse(node)
+    except (ValueError, RecursionError):
+        return type(node).__name__
 
 
 def _known() -> dict[str, Callable[..., Any]]:

@@ -19,6 +19,7 @@ from quadrat.errors import InvalidInput
 from quadrat.integrations import recommend
 from quadrat.optimizer import Recommendation
 from quadrat.studies import open_storage
+from quadrat.studies.soundness import check_trials
 from quadrat.studies.storage import DEFAULT_JOURNAL, place
 from quadrat.studies.table import rows_of, write_csv
 
@@ -45,7 +46,9 @@ def opened(name: str | None, storage: str | None) -> Study:
     if name is None or name not in names:
         known = ", ".join(names) if names else "none"
         raise InvalidInput(f"study: expected --study with the name of one in {where}, which has {known}, got {name}")
-    return optuna.load_study(study_name=name, storage=opened_storage)
+    found = optuna.load_study(study_name=name, storage=opened_storage)
+    check_trials(found)
+    return found
 
 
 def best_table(study: Study) -> tuple[Table, str]:

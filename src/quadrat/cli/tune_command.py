@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import signal
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import optuna
@@ -90,32 +92,56 @@ def tune(options: TuneOptions) -> int:
     """
     _check_positive(options)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        with _termination_as_interrupt():
+            return _opened_and_run(options)
+    except KeyboardInterrupt as interrupt:  # before or after the run; during the run the second signal
+        sys.stderr.write("quadrat: stopped; what was running is evaluated again when the study goes on\n")
+        return 128 + int((interrupt.args or (signal.SIGINT,))[0])
+
+
+def _opened_and_run(options: TuneOptions) -> int:
     reference = ObjectiveReference.read(options.objective)
     space = None if options.space is None else Space.from_file(options.space)
     reference.load()  # what is wrong with it is better known before the first trial
     storage = open_storage(options.where)
     try:
-        study = open_study(
-            storage,
-            options.study,
-            space=space,
-            direction=options.direction,
-            method=options.method,
-            seed=options.seed,
-        )
-        return _run(options, study, reference, space)
-    except KeyboardInterrupt as interrupt:  # the second signal
-        sys.stderr.write("quadrat: stopped; what was running is evaluated again when the study goes on\n")
-        return 128 + int((interrupt.args or (signal.SIGINT,))[0])
+        with _storage_errors(options):
+            study = open_study(
+                storage,
+                options.study,
+                space=space,
+                direction=options.direction,
+                method=options.method,
+                seed=options.seed,
+            )
+            return _run(options, study, reference, space)
     finally:
         close_storage(storage)
+
+
+@contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """Have SIGTERM raise KeyboardInterrupt, as SIGINT does, where nothing better is done about it."""
+    if threading.current_thread() is not threading.main_thread():  # elsewhere signals cannot be caught
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        raise KeyboardInterrupt(number)
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _run(options: TuneOptions, study: Study, reference: ObjectiveReference, space: Space | None) -> int:
     searched = kept_space(study) if space is None else space
     screen, started = Screen(), time.monotonic()
     shown = TuneScreen(study, options.total, options.timeout, rows=not options.as_json, width=screen.width)
-    with _workers(options, study, reference, searched) as make_workers, shown, _storage_errors(options):
+    with _workers(options, study, reference, searched) as make_workers, shown:
         ending = Coordinator(
             study,
             searched,

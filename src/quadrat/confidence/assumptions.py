@@ -16,7 +16,23 @@ __all__ = ["Assumptions", "UserHolder"]
 
 @dataclass(frozen=True)
 class UserHolder:
-    """What a user knows beyond the kernel: |f(x) - f(z)| <= constant ||x - z||_2^exponent on the cube."""
+    """What a user knows beyond the kernel: |f(x) - f(z)| <= constant ||x - z||_2^exponent on the cube.
+
+    Parameters
+    ----------
+    constant
+        L > 0, in the units of the values, for distances in units of the cube's side.
+    exponent
+        alpha, in (0, 1]; 1 is a Lipschitz bound.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> given = Assumptions(Matern(2.5, 0.3), norm_bound=2.0, noise=0.1)
+    >>> known = Assumptions(Matern(2.5, 0.3), norm_bound=2.0, noise=0.1, holder=UserHolder(1.0))
+    >>> float(given.variation([0.1]).round(3)), float(known.variation([0.1]).round(3))
+    (0.819, 0.1)
+    """
 
     constant: float
     exponent: float = 1.0
@@ -73,7 +89,7 @@ class Assumptions:
         return self.norm_bound * float(np.sqrt(self.kernel.variance))
 
     def variation(self, offsets: ArrayLike) -> Array:
-        """Bound |f(x) - f(z)| for differences x - z of shape (..., D): omega, or the user's own bound if smaller.
+        """Bound |f(x) - f(z)| for `offsets` x - z of shape (..., D): omega, or the user's own bound if smaller.
 
         It stands wherever the paper writes L (sqrt(D) r)^alpha_1, and is never larger than the best such pair.
         """

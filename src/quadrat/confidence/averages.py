@@ -31,6 +31,26 @@ class CellAverage:
     """What the observations in one cell say together.
 
     `upper` bounds max f over the cell and `lower` its minimum; with no observation they are infinite.
+
+    Attributes
+    ----------
+    count
+        N_F, how many observations lie in the cell.
+    mean
+        Their mean, in the units of the values; 0 for none.
+    half_width
+        b(F), what noise may have added to the mean.
+    spread
+        What f can differ by between the observed points and the farthest corner, on average.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> given = Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.05)
+    >>> half = Cell([0.0], [0.5])
+    >>> seen = cell_average(half, [[0.1], [0.2], [0.4]], [0.3, 0.2, 0.4], given, delta=0.01)
+    >>> round(seen.mean, 2), round(seen.half_width, 2), round(seen.upper, 2)
+    (0.3, 0.11, 1.2)
     """
 
     count: int
@@ -50,7 +70,27 @@ class CellAverage:
 
 
 def average_half_width(count: int, noise: float, delta: float) -> float:
-    """Return b(F) for N_F = `count` observations; infinite for none."""
+    """Return b(F) for N_F = `count` observations; infinite for none.
+
+    Parameters
+    ----------
+    count
+        N_F >= 0.
+    noise
+        sigma, in the units of the values.
+    delta
+        delta_F, this cell's share, in (0, 1).
+
+    Returns
+    -------
+    float
+        b(F), in the units of the values.
+
+    Examples
+    --------
+    >>> round(average_half_width(100, noise=0.1, delta=0.01), 4), average_half_width(0, 0.1, 0.01)
+    (0.0374, inf)
+    """
     as_probability(delta)
     if not isinstance(count, int | np.integer) or count < 0:
         raise InvalidInput(f"count: expected a number of observations >= 0, got {count!r}")
@@ -72,6 +112,23 @@ def cell_average(cell: Cell, X: ArrayLike, y: ArrayLike, assumptions: Assumption
         Give sigma and omega.
     delta
         delta_F, this cell's share: `DeltaBudget.average(depth)`.
+
+    Returns
+    -------
+    CellAverage
+        With infinite bounds where there is no observation.
+
+    Raises
+    ------
+    InvalidInput
+        Points outside the cell.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> given = Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.05)
+    >>> cell_average(Cell([0.0], [0.5]), [[0.1], [0.2]], [0.3, 0.2], given, delta=0.01).count
+    2
     """
     points = as_points(X, dimension=cell.dimension, name="X")
     values = as_vector(y, length=len(points), name="y")

@@ -31,7 +31,23 @@ _SLACK = 1e-9  # of the scale of what is compared: rounding must never reject wh
 
 
 class Band(Protocol):
-    """What every band can do."""
+    """What every band can do.
+
+    Attributes
+    ----------
+    assumptions
+        What its bounds rest on.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> given = Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.05)
+    >>> band: Band = AdaptiveBand(given, delta=0.05)
+    >>> band.add([[0.2], [0.8]], [0.3, -0.1])
+    >>> at = band.interval([[0.2]])
+    >>> bool(at.lower[0] < 0.3 < at.upper[0]), band.rejection
+    (True, None)
+    """
 
     assumptions: Assumptions
 
@@ -83,12 +99,12 @@ class OnePosterior:
 
     @contextmanager
     def pending(self, X: ArrayLike) -> Iterator[None]:
-        """Within the block deviations count these points as observed: good for choosing, not a bound on anything."""
+        """Within the block deviations count the rows of X as observed: good for choosing, not a bound on anything."""
         with self._gp.pending(X):
             yield
 
     def prefer(self, X: ArrayLike) -> None:
-        """Nothing to choose: this band has one regulariser."""
+        """Nothing to choose at any X: this band has one regulariser."""
 
 
 class SimpleBand(OnePosterior):
@@ -107,6 +123,15 @@ class SimpleBand(OnePosterior):
     regulariser
         lambda > 0, fixed before the data; by default the customary sigma^2, at least 1e-8 s^2. (16 sigma^2/B^2 is
         usually narrower.)
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> given = Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.05)
+    >>> band = SimpleBand(given, delta=0.05)
+    >>> band.add([[0.2], [0.8]], [0.3, -0.1])
+    >>> round(band.beta, 2), band.interval([[0.2], [0.5]]).half_width.round(2).tolist()
+    (4.33, [0.22, 1.0])
     """
 
     def __init__(self, assumptions: Assumptions, delta: float, *, regulariser: float | None = None) -> None:
@@ -155,6 +180,18 @@ class AdaptiveBand:
         Kernel, B and sigma.
     delta
         Probability with which the band may fail, in (0, 1).
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> given = Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.05)
+    >>> band = AdaptiveBand(given, delta=0.05)
+    >>> band.add([[0.2], [0.8]], [0.3, -0.1])
+    >>> band.interval([[0.2], [0.5]]).half_width.round(2).tolist(), band.rejection
+    ([0.2, 0.53], None)
+    >>> band.add([[0.2], [0.2001]], [3.0, -3.0])  # no f of norm 1 does that
+    >>> band.rejection is None
+    False
     """
 
     def __init__(self, assumptions: Assumptions, delta: float) -> None:
@@ -211,7 +248,8 @@ class AdaptiveBand:
     def reject(self, why: str, level: float | None = None) -> None:
         """Record that the data reject the assumptions; the first reason stays. Pending points reject nothing.
 
-        `level` is the probability of doing so wrongly: the band's own delta, unless other bounds took part.
+        `why` says how. `level` is the probability of doing so wrongly: the band's own delta, unless other bounds took
+        part.
         """
         if self._rejection is None and not self.is_hallucinating:
             at = self.delta if level is None else level
@@ -234,7 +272,7 @@ class AdaptiveBand:
 
     @contextmanager
     def pending(self, X: ArrayLike) -> Iterator[None]:
-        """Within the block deviations count these points as observed: good for choosing, not a bound on anything."""
+        """Within the block deviations count the rows of X as observed: good for choosing, not a bound on anything."""
         with ExitStack() as stack:
             for posterior in self._posteriors:
                 stack.enter_context(posterior.pending(X))
@@ -263,7 +301,7 @@ class AdaptiveBand:
         return np.minimum(self.optimism(X), self.assumptions.ceiling)
 
     def optimism(self, X: ArrayLike) -> Array:
-        """Return `quick_upper` before it is clipped to B s: it still tells points apart where all bounds are B s."""
+        """Return `quick_upper` of X before it is clipped to B s: it tells points apart where all bounds are B s."""
         cross = self._base.cross(X)
         upper = np.full(len(cross), np.inf)
         for rung in self._preferred:
@@ -272,7 +310,7 @@ class AdaptiveBand:
         return upper
 
     def mean(self, X: ArrayLike) -> Array:
-        """Return the posterior mean at lambda, shape (m,): an estimate, usually near the middle of the interval."""
+        """Return the posterior mean at lambda at the rows of X, shape (m,): an estimate, usually near the middle."""
         return self._base.predict_mean(X)
 
     def interval(self, X: ArrayLike) -> Interval:
@@ -311,6 +349,15 @@ class ChowdhuryGopalanBand(OnePosterior):
         gamma_n as a number, to have the multiplier as printed.
     regulariser
         Anything but 1 + 2/n is for showing what goes wrong.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> given = Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.05)
+    >>> band = ChowdhuryGopalanBand(given, delta=0.05, budget=50)
+    >>> band.add([[0.2], [0.8]], [0.3, -0.1])
+    >>> round(band.beta, 2), band.holds
+    (1.15, True)
     """
 
     def __init__(

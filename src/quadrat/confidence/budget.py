@@ -63,7 +63,7 @@ class DeltaBudget:
         return self.delta / 4 * cell_share(depth)
 
     def polynomial(self, degree: int, depth: int) -> float:
-        """delta_F, for the local polynomial of one of the budget's degrees over one cell."""
+        """delta_F, for the local polynomial of one `degree` of the budget over one cell that `depth` halvings made."""
         if degree not in self.degrees:
             raise InvalidInput(f"degree: expected one of the budget's degrees {self.degrees!r}, got {degree!r}")
         return self.delta / 4 / len(self.degrees) * cell_share(depth)

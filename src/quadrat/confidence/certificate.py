@@ -30,8 +30,33 @@ __all__ = ["Certificate", "CertificateCurve", "certificate_curve", "certify", "r
 class Certificate:
     """f(x*) - f(point) <= value with probability at least 1 - delta under the assumptions.
 
-    `rejection` is set when the data contradict the assumptions at that level; the other fields then mean nothing,
-    and `value` is NaN.
+    Where the data contradict the assumptions at that level, only `rejection` means anything, and `value` is NaN.
+
+    Attributes
+    ----------
+    value
+        The most that can still be gained, in the units of f.
+    point
+        The recommended point, shape (D,).
+    certified_interval
+        Bounds on f there.
+    maximum
+        f(x*) is at most this.
+    rejection
+        Why the data reject the assumptions; None where they do not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quadrat.kernels import Matern
+    >>> x = np.linspace(0, 1, 21)[:, None]
+    >>> y = -((x[:, 0] - 0.3) ** 2)
+    >>> band = AdaptiveBand(Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.01), delta=0.05)
+    >>> band.add(x, y)
+    >>> found = certify(band, dimension=1)
+    >>> low, high = found.certified_interval
+    >>> bool(low <= -((found.point[0] - 0.3) ** 2) <= high), round(found.value, 2), found.rejection
+    (True, 0.1, None)
     """
 
     value: float
@@ -42,7 +67,27 @@ class Certificate:
 
 
 def remaining_regret(upper: float, lower: float, scale: float) -> float:
-    """Return max_E U - LCB(z), inflated by 1e-9 of the scale so that rounding cannot undercut what holds."""
+    """Return max_E U - LCB(z), inflated by 1e-9 of the scale so that rounding cannot undercut what holds.
+
+    Parameters
+    ----------
+    upper
+        max_E U, the bound of f(x*).
+    lower
+        LCB(z), the bound of f at the recommended point.
+    scale
+        B s: what |f| is at most.
+
+    Returns
+    -------
+    float
+        In the units of f, >= 0.
+
+    Examples
+    --------
+    >>> round(remaining_regret(upper=1.0, lower=0.75, scale=2.0), 6)
+    0.25
+    """
     return upper - lower + 1e-9 * max(scale, abs(upper), abs(lower))
 
 
@@ -57,6 +102,23 @@ def certify(band: Band, *, dimension: int, max_cells: int = 4096, tolerance: flo
         D.
     max_cells, tolerance
         Effort of the branch and bound for max f (see `certified_maximum`); they change width, not validity.
+
+    Returns
+    -------
+    Certificate
+        Of the point with the highest lower bound.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quadrat.kernels import Matern
+    >>> x = np.linspace(0, 1, 21)[:, None]
+    >>> y = -((x[:, 0] - 0.3) ** 2)
+    >>> band = AdaptiveBand(Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.01), delta=0.05)
+    >>> band.add(x, y)
+    >>> found = certify(band, dimension=1)
+    >>> bool(abs(found.point[0] - 0.3) < 0.1), round(found.value, 2)
+    (True, 0.1)
     """
     if isinstance(band, AdaptiveBand | LocalBand) and band.is_hallucinating:
         raise InvalidInput("band: expected no pending points, got some; certify outside the `pending` block")
@@ -79,7 +141,24 @@ def certify(band: Band, *, dimension: int, max_cells: int = 4096, tolerance: flo
 class CertificateCurve:
     """What each norm bound would buy. Nobody knows B: each value stands under its own B.
 
-    `values` (m,) are certificates, NaN where the data reject that B; `smallest_unrejected` is None when all are.
+    Attributes
+    ----------
+    norm_bounds
+        The values of B, shape (m,).
+    values
+        The certificate under each, shape (m,), in the units of f; NaN where the data reject that B.
+    rejected
+        Whether the data reject it, one for each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quadrat.kernels import Matern
+    >>> x = np.linspace(0, 1, 21)[:, None]
+    >>> y = -((x[:, 0] - 0.3) ** 2)
+    >>> curve = certificate_curve(Matern(2.5, 0.5), x, y, noise=0.01, norm_bounds=[0.1, 1.0, 4.0])
+    >>> curve.rejected, curve.smallest_unrejected
+    ((True, False, False), 1.0)
     """
 
     norm_bounds: Array
@@ -122,6 +201,23 @@ def certificate_curve(
         Values of B > 0, shape (m,).
     delta
         Each certificate alone holds with probability 1 - delta if its B is right; the whole delta goes to the band.
+    max_cells
+        Effort of the branch and bound for max f (see `certified_maximum`).
+
+    Returns
+    -------
+    CertificateCurve
+        One certificate for each norm bound.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from quadrat.kernels import Matern
+    >>> x = np.linspace(0, 1, 21)[:, None]
+    >>> y = -((x[:, 0] - 0.3) ** 2)
+    >>> curve = certificate_curve(Matern(2.5, 0.5), x, y, noise=0.01, norm_bounds=[1.0, 4.0])
+    >>> curve.values.round(2).tolist()
+    [0.1, 0.19]
     """
     points = as_points(X, dimension=kernel.dimension, name="X")
     values = as_vector(y, length=len(points), name="y")

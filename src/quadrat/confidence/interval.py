@@ -11,7 +11,20 @@ __all__ = ["Interval"]
 
 @dataclass(frozen=True)
 class Interval:
-    """lower <= f(x) <= upper at m points, each shape (m,)."""
+    """lower <= f(x) <= upper at m points, each shape (m,).
+
+    Attributes
+    ----------
+    lower, upper
+        Bounds of f, in the units of the values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = Interval(np.array([0.0, 1.0]), np.array([0.5, 3.0]))
+    >>> found.centre.tolist(), found.half_width.tolist()
+    ([0.25, 2.0], [0.25, 1.0])
+    """
 
     lower: Array
     upper: Array

@@ -23,6 +23,19 @@ class LegendreBasis:
     Orthonormal for the uniform law on the cell: phi_a(x) = prod_i sqrt(2 a_i + 1) P_(a_i)(t_i). There are
     C(D + k, k) of them. Any basis of the polynomials gives the same least-squares weights; this one keeps the normal
     equations well conditioned.
+
+    Parameters
+    ----------
+    cell
+        Where they are orthonormal.
+    degree
+        k >= 0.
+
+    Examples
+    --------
+    >>> basis = LegendreBasis(Cell.unit(2), 1)
+    >>> basis.exponents.tolist(), basis([[0.5, 0.5], [1.0, 0.5]]).round(3).tolist()
+    ([[0, 0], [1, 0], [0, 1]], [[1.0, 0.0, 0.0], [1.0, 1.732, 0.0]])
     """
 
     cell: Cell

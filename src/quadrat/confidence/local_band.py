@@ -53,11 +53,20 @@ class LocalBand:
     delta
         Probability with which any of the bands may fail, in (0, 1).
     dimension
-        D.
+        D, >= 1.
     capacity
-        See `CAPACITY`.
+        A cell with more distinct points than this has its halves' bands instead of its own.
     surroundings
-        See `SURROUNDINGS`.
+        How far around a cell observations count for it, as a share of its sides.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> given = Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.05)
+    >>> band = LocalBand(given, delta=0.05, dimension=1, capacity=16)
+    >>> band.add(np.linspace(0, 1, 60)[:, None], np.linspace(0, 0.3, 60))
+    >>> band.cells > 1, bool(band.interval([[0.5]]).half_width[0] < 0.2)
+    (True, True)
     """
 
     def __init__(
@@ -190,7 +199,8 @@ class LocalBand:
     def reject(self, why: str, level: float | None = None) -> None:
         """Record that the data reject the assumptions; the first reason stays. Pending points reject nothing.
 
-        `level` is the probability of doing so wrongly: the band's own delta, unless other bounds took part.
+        `why` says how. `level` is the probability of doing so wrongly: the band's own delta, unless other bounds took
+        part.
         """
         if self.rejection is None and not self.is_hallucinating:
             at = self.delta if level is None else level
@@ -207,7 +217,7 @@ class LocalBand:
 
     @contextmanager
     def pending(self, X: ArrayLike) -> Iterator[None]:
-        """Within the block deviations count these points as observed: good for choosing, not a bound on anything."""
+        """Within the block deviations count the rows of X as observed: good for choosing, not a bound on anything."""
         with ExitStack() as stack:
             self._pending.append(_Pending(self._points(X), stack))
             try:
@@ -238,11 +248,11 @@ class LocalBand:
             band.prefer(points)
 
     def quick_upper(self, X: ArrayLike) -> Array:
-        """As of `AdaptiveBand`."""
+        """Return upper bounds at the rows of X, shape (m,); as of `AdaptiveBand`."""
         return np.minimum(self.optimism(X), self.assumptions.ceiling)
 
     def optimism(self, X: ArrayLike) -> Array:
-        """As of `AdaptiveBand`."""
+        """Return upper bounds at the rows of X before they are clipped, shape (m,); as of `AdaptiveBand`."""
         points = self._points(X)
         result = np.empty(len(points))
         for band, rows, some in self._by_cell(points):
@@ -250,7 +260,7 @@ class LocalBand:
         return result
 
     def mean(self, X: ArrayLike) -> Array:
-        """As of `AdaptiveBand`."""
+        """Return the posterior mean at the rows of X, shape (m,); as of `AdaptiveBand`."""
         points = self._points(X)
         result = np.empty(len(points))
         for band, rows, some in self._by_cell(points):

@@ -23,7 +23,28 @@ _BATCH = 32  # cells halved at a time: their centres are evaluated together
 
 @dataclass(frozen=True)
 class CertifiedMaximum:
-    """max f <= value over the cube; `centres` (m, D) are those of the final cells and `lowers` (m,) bounds there."""
+    """A bound of max f over the cube, and what was seen on the way.
+
+    Attributes
+    ----------
+    value
+        max f is at most this, in the units of f.
+    centres
+        Centres of the final cells, shape (m, D).
+    lowers
+        Lower bounds of f there, shape (m,).
+    resolved
+        Whether the tolerance was reached before the cells were used up.
+
+    Examples
+    --------
+    >>> from quadrat.confidence import AdaptiveBand, Assumptions
+    >>> from quadrat.kernels import Matern
+    >>> band = AdaptiveBand(Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.05), delta=0.05)
+    >>> found = certified_maximum(band, dimension=1)  # nothing observed: all that is known is |f| <= B s
+    >>> round(found.value, 2), found.resolved
+    (1.0, True)
+    """
 
     value: float
     centres: Array
@@ -46,6 +67,20 @@ def certified_maximum(
         How many cells to make at most; each costs one evaluation of the band.
     tolerance
         How far above the best upper bound at a centre the result may stay, in units of B s.
+
+    Returns
+    -------
+    CertifiedMaximum
+        Valid whatever the effort.
+
+    Examples
+    --------
+    >>> from quadrat.confidence import AdaptiveBand, Assumptions
+    >>> from quadrat.kernels import Matern
+    >>> band = AdaptiveBand(Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.01), delta=0.05)
+    >>> band.add(np.linspace(0, 1, 21)[:, None], np.zeros(21))
+    >>> round(certified_maximum(band, dimension=1).value, 2)
+    0.07
     """
     if isinstance(max_cells, bool) or not isinstance(max_cells, int | np.integer) or max_cells < 1:
         raise InvalidInput(f"max_cells: expected at least 1, got {max_cells!r}")

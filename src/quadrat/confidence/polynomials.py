@@ -48,6 +48,15 @@ class LocalPolynomial:
         Kernel, B and sigma.
     delta
         This cell's share: `DeltaBudget.polynomial(degree, depth)`.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> given = Assumptions(Matern(2.5, 1.0), norm_bound=1.0, noise=0.01)
+    >>> x = np.linspace(0.25, 0.49, 30)[:, None]
+    >>> line = LocalPolynomial(Cell([0.25], [0.5]), x, 0.2 * x[:, 0], degree=1, assumptions=given, delta=0.01)
+    >>> line.estimate([[0.4]]).round(2).tolist(), bool(line.error([[0.4]])[0] < 0.1)
+    ([0.08], True)
     """
 
     def __init__(
@@ -88,7 +97,7 @@ class LocalPolynomial:
         return self.bias(X) + self.noise_error(X)
 
     def bias(self, X: ArrayLike) -> Array:
-        """Return the largest |f(x) - sum_i w_i f(x_i)| over the ball, shape (m,)."""
+        """Return the largest |f(x) - sum_i w_i f(x_i)| over the ball at the rows of X, shape (m,)."""
         points = as_points(X, dimension=self.cell.dimension, name="X")
         kernel = self.assumptions.kernel
         w = self.weights(points)
@@ -101,19 +110,19 @@ class LocalPolynomial:
         return np.asarray(self.assumptions.norm_bound * np.sqrt(np.maximum(square, 0.0) + rounding * size))
 
     def noise_error(self, X: ArrayLike) -> Array:
-        """Return sigma sqrt(phi^T V^-1 phi) sqrt(2 log(1/delta) + log det V), shape (m,)."""
+        """Return sigma sqrt(phi^T V^-1 phi) sqrt(2 log(1/delta) + log det V) at the rows of X, shape (m,)."""
         phi = self.basis(X)
         leverage = np.einsum("ip,ip->i", phi, np.asarray(cho_solve(self._V, phi.T)).T)
         return np.asarray(self._noise * np.sqrt(leverage))
 
     def upper(self, child: Cell) -> float:
-        """Bound max f over a cell inside this one: estimate and err at its centre, plus omega(half its diagonal)."""
+        """Bound max f over a `child`, a cell in this one: estimate and err at its centre, plus omega(half diagonal)."""
         return float((self.estimate(child.centre) + self.error(child.centre))[0]) + self.assumptions.half_variation(
             child
         )
 
     def lower(self, child: Cell) -> float:
-        """Bound min f over a cell inside this one from below."""
+        """Bound min f over a cell, the `child`, inside this one from below."""
         return float((self.estimate(child.centre) - self.error(child.centre))[0]) - self.assumptions.half_variation(
             child
         )

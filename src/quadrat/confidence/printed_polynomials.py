@@ -22,6 +22,27 @@ def interpolation_weights(cell: Cell, X: ArrayLike, z: ArrayLike, degree: int) -
     """Return the weights that LocalPoly uses at the rows of z, shape (m, N): problem (LP), or the plain average.
 
     The average serves below (k+2)^D points, as printed, and where the points do not determine a polynomial.
+
+    Parameters
+    ----------
+    cell
+        E.
+    X
+        The observed points in it, shape (N, D).
+    z
+        Where to estimate, shape (m, D).
+    degree
+        k >= 0.
+
+    Returns
+    -------
+    Array
+        Shape (m, N); the rows sum to 1.
+
+    Examples
+    --------
+    >>> interpolation_weights(Cell.unit(1), [[0.0], [0.5], [1.0], [1.0]], [[1.0]], 1).round(2).tolist()
+    [[-0.09, 0.18, 0.45, 0.45]]
     """
     points = as_points(X, dimension=cell.dimension, name="X")
     targets = as_points(z, dimension=cell.dimension, name="z")
@@ -36,7 +57,31 @@ def interpolation_weights(cell: Cell, X: ArrayLike, z: ArrayLike, degree: int) -
 
 
 def local_poly(cell: Cell, X: ArrayLike, y: ArrayLike, z: ArrayLike, degree: int) -> Array:
-    """Return LocalPoly(E, D, z): the estimate sum_i w_i y_i at the rows of z, shape (m,)."""
+    """Return LocalPoly(E, D, z): the estimate sum_i w_i y_i at the rows of z, shape (m,).
+
+    Parameters
+    ----------
+    cell
+        E.
+    X
+        The observed points in it, shape (N, D).
+    y
+        What was observed, shape (N,).
+    z
+        Where to estimate, shape (m, D).
+    degree
+        k >= 0.
+
+    Returns
+    -------
+    Array
+        Shape (m,), in the units of y.
+
+    Examples
+    --------
+    >>> local_poly(Cell.unit(1), [[0.0], [0.3], [0.6], [1.0]], [0.0, 0.3, 0.6, 1.0], [[0.8]], 1).round(2).tolist()
+    [0.8]
+    """
     weights = interpolation_weights(cell, X, z, degree)
     return weights @ as_vector(y, length=weights.shape[1], name="y")
 
@@ -60,6 +105,17 @@ def max_err(
         L.
     noise, delta
         sigma, and the probability of failure at a single x.
+
+    Returns
+    -------
+    float
+        In the units of the values.
+
+    Examples
+    --------
+    >>> grid = [[i / 10] for i in range(11)]
+    >>> round(max_err(Cell.unit(1), grid, degree=1, smoothness=2.0, constant=0.1, noise=0.1, delta=0.05), 2)
+    0.41
     """
     points = as_points(X, dimension=cell.dimension, name="X")
     dimension = cell.dimension

@@ -66,6 +66,15 @@ class SketchedBand(OnePosterior):
         Of the draws of dictionaries.
     form
         "measured" or "theorem" (see the module).
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> given = Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.05)
+    >>> band = SketchedBand(given, delta=0.05)
+    >>> band.add(np.linspace(0, 1, 50)[:, None], np.linspace(0, 0.3, 50))
+    >>> len(band.process.dictionary) < 50, bool(band.interval([[0.5]]).half_width[0] < 0.2)
+    (True, True)
     """
 
     def __init__(
@@ -110,12 +119,12 @@ class SketchedBand(OnePosterior):
         return np.minimum(self.optimism(X), self.assumptions.ceiling)
 
     def optimism(self, X: ArrayLike) -> Array:
-        """Return the upper bound before it is clipped to B s: it still tells points apart where all bounds are B s."""
+        """Return the upper bound at X before it is clipped to B s: it tells points apart where all bounds are B s."""
         at = self._gp.predict(X)
         return at.mean + self.beta * at.deviation
 
     def mean(self, X: ArrayLike) -> Array:
-        """Return the sketched mean, shape (p,)."""
+        """Return the sketched mean at the rows of X, shape (p,)."""
         return self._gp.predict_mean(X)
 
     def interval(self, X: ArrayLike) -> Interval:

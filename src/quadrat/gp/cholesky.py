@@ -33,12 +33,22 @@ class JitterPolicy:
     A pivot below `relative` times its diagonal entry is lifted to that floor, which is the same as observing that
     point with a little more noise. It is recorded for each observation and logged. With `relative` = 0 (certified
     use) nothing is ever added, and a pivot that is not above its own rounding error raises `NumericalFailure`.
+
+    Parameters
+    ----------
+    relative
+        The floor of a pivot as a share of its diagonal entry, >= 0.
+
+    Examples
+    --------
+    >>> JitterPolicy(1e-8).shortfall(pivot=0.0, diagonal=2.0, size=3)
+    2e-08
     """
 
     relative: float = 1e-10
 
     def shortfall(self, pivot: float, diagonal: float, size: int) -> float:
-        """Return what has to be added to the pivot of row `size`, usually 0."""
+        """Return what has to be added to the pivot of row `size`, whose entry in A is `diagonal`: usually 0."""
         if self.relative == 0.0:
             if not pivot > self.lost(size) * diagonal:
                 raise NumericalFailure(
@@ -60,6 +70,14 @@ class GrowingCholesky:
     ----------
     policy
         What to do about pivots that rounding has destroyed.
+
+    Examples
+    --------
+    >>> factor = GrowingCholesky()
+    >>> factor.append(np.empty((0, 1)), np.array([[4.0]]))
+    >>> factor.append(np.array([[2.0]]), np.array([[5.0]]))  # A = [[4, 2], [2, 5]]
+    >>> factor.factor.tolist(), factor.solve(np.array([8.0, 12.0])).tolist()
+    ([[2.0, 1.0], [0.0, 2.0]], [1.0, 2.0])
     """
 
     def __init__(self, policy: JitterPolicy | None = None) -> None:
@@ -111,7 +129,7 @@ class GrowingCholesky:
         return solution
 
     def extend_half_solve(self, known: Array, rest: Array) -> Array:
-        """Return U^-T b, shape (n,), from its first entries and the rest of b: O(n) for each entry that is new."""
+        """Return U^-T b, shape (n,), from its first entries `known` and the `rest` of b: O(n) for each new entry."""
         old = len(known)
         solution = np.concatenate([known, rest])
         for start, stop, above, corner in self._panels():
@@ -202,7 +220,7 @@ class GrowingCholesky:
         self._jitter = [(index, extra) for index, extra in self._jitter if index < size]
 
     def change_diagonal(self, index: int, change: float) -> bool:
-        """Replace A_ii by A_ii + change in O(n^2); return False, with nothing done, where that would be unstable.
+        """Add `change` to A_ii, i the `index`, in O(n^2); return False, with nothing done, where that is unstable.
 
         The trailing block S = R^T R becomes S + change e e^T = R^T (I + change w w^T) R with w = R^-T e, and the
         factor of I + change w w^T is known in closed form [GGMS74]: no loop over columns.

@@ -40,8 +40,31 @@ _LOG_TWO_PI = float(np.log(2 * np.pi))
 class Fit:
     """Learned hyper-parameters. Estimates: no certified bound may be built on them with the same data.
 
-    `log_posterior` and `log_evidence` are on the standardised scale of y; `parameters` are the logs that were
-    searched (the kernel's, then the noise variance's where it was learned), a warm start for the next fit.
+    Attributes
+    ----------
+    kernel
+        With the hyper-parameters that were found, in the units of y.
+    noise_variance
+        Of one observation, in the units of y squared.
+    mean
+        The constant prior mean, in the units of y.
+    log_posterior, log_evidence
+        At the maximum, on the standardised scale of y.
+    parameters
+        The logs that were searched, shape (p,): the kernel's, then the noise variance's where it was learned. A warm
+        start for the next fit.
+    evaluations
+        How often the log posterior was computed.
+    converged, message
+        Whether the search says that it has arrived, and in its own words.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> x = np.linspace(0, 1, 12)[:, None]
+    >>> fit = fit_map(Matern(2.5, 0.5), Observations.merge(x, np.sin(6 * x[:, 0])))
+    >>> fit.converged, fit.posterior(Observations.merge(x, np.sin(6 * x[:, 0]))).predict([[0.5]]).mean.round(2).tolist()
+    (True, [0.14])
     """
 
     kernel: Kernel
@@ -77,6 +100,15 @@ class LogPosterior:
         None to profile a constant mean out, or its known value.
     priors, standardise
         With `standardise`, y is shifted and scaled to sd 1 first; priors and parameters refer to that scale.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> data = Observations.merge([[0.1], [0.3], [0.6], [0.8]], [0.0, 0.8, 0.9, 0.2])
+    >>> target = LogPosterior(Matern(2.5, 0.3), data)
+    >>> value, gradient = target(target.start())
+    >>> gradient.shape  # length-scale, amplitude, noise variance
+    (3,)
     """
 
     def __init__(
@@ -123,13 +155,13 @@ class LogPosterior:
         return logs if self.fixed_noise is not None else np.append(logs, np.log(0.1))
 
     def split(self, parameters: Array) -> tuple[Kernel, float]:
-        """Return the kernel and the noise variance, on the standardised scale."""
+        """Return the kernel and the noise variance that `parameters` (p,) stand for, on the standardised scale."""
         count = len(self.kernel.hyperparameter_names)
         noise = float(np.exp(parameters[count])) if self.fixed_noise is None else self.fixed_noise
         return self.kernel.with_hyperparameters(parameters[:count]), noise
 
     def typical_noise(self, parameters: Array) -> float:
-        """Return the noise variance to expect of one more measurement: the learned one, or the median of those told."""
+        """Return the noise variance of one more measurement: that in `parameters`, or the median of those told."""
         learned = self.split(parameters)[1]
         return learned if (self.data.count > 0).any() else float(np.median(self.data.known_variance))
 
@@ -140,7 +172,7 @@ class LogPosterior:
         return evidence + prior, gradient + prior_gradient
 
     def log_prior(self, parameters: Array) -> tuple[float, Array]:
-        """Return the log prior density, up to its constant, and its gradient."""
+        """Return the log prior density at `parameters` (p,), up to its constant, and its gradient."""
         off = parameters - self._prior_mean
         pull = self._prior_precision @ off
         return -0.5 * float(off @ pull), -pull
@@ -233,6 +265,8 @@ def fit_map(
         Whether the kernel's own hyper-parameters are a start beside others; without others they are.
     restarts
         Further starts drawn from the priors with `rng`.
+    rng
+        The generator to draw them with; needed where `restarts` > 0.
     standardise
         Whether y is scaled to sd 1 (and shifted to mean 0, unless a mean is given) before priors apply.
 
@@ -240,6 +274,19 @@ def fit_map(
     -------
     Fit
         The best local maximum found. Never raises for want of convergence; it says so.
+
+    Raises
+    ------
+    InvalidInput
+        `restarts` without `rng`, or starts of the wrong shape.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> x = np.linspace(0, 1, 12)[:, None]
+    >>> fit = fit_map(Matern(2.5, 0.5), Observations.merge(x, np.sin(6 * x[:, 0])))
+    >>> 0.1 < float(np.max(fit.kernel.lengthscales)) < 1.0, fit.noise_variance < 0.01
+    (True, True)
     """
     from scipy.optimize import OptimizeResult, minimize
 
@@ -290,7 +337,7 @@ def _spread(y: Array) -> float:
     """Standard deviation of y without overflow; 1 for a constant, which has no scale of its own."""
     centre = float(np.mean(y))
     largest = float(np.abs(y - centre).max())
-    if largest <= 1e-12 * abs(centre) or largest == 0.0:
+    if largest <= max(1e-12 * abs(centre), 1e-140):  # squares of a scale must be numbers
         return 1.0
     return largest * float(np.std((y - centre) / largest))
 

@@ -56,6 +56,12 @@ class Observations:
         Sum of squared deviations of those measurements from their mean, shape (n,).
     known_variance
         Noise variance of the mean where it is known, shape (n,); 0 elsewhere.
+
+    Examples
+    --------
+    >>> data = Observations.merge([[0.1], [0.4], [0.1]], [1.0, 2.0, 3.0])
+    >>> data.x.tolist(), data.y.tolist(), data.count.tolist(), data.scatter.tolist()
+    ([[0.1], [0.4]], [2.0, 2.0], [2.0, 1.0], [2.0, 0.0])
     """
 
     x: Array
@@ -108,7 +114,7 @@ class Observations:
         )
 
     def subset(self, rows: Ints) -> Observations:
-        """Return the means with these numbers, in this order."""
+        """Return the means with the numbers `rows`, in this order."""
         return Observations(self.x[rows], self.y[rows], self.count[rows], self.scatter[rows], self.known_variance[rows])
 
     def noise_variance(self, unknown: float) -> Array:

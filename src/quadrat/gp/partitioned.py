@@ -242,7 +242,7 @@ class PartitionedProcess:
 
     @contextmanager
     def pending(self, X: ArrayLike, noise_variance: ArrayLike | None = None) -> Iterator[None]:
-        """Within the block, deviations count these points as observed at their own predicted mean, each in its cell.
+        """Within the block, deviations count the rows of X as observed, with `noise_variance`, each in its cell.
 
         No cell is split for them. Leaving the block restores the process bit for bit.
         """
@@ -269,7 +269,7 @@ class PartitionedProcess:
         return Prediction(mean, deviation)
 
     def predict_mean(self, X: ArrayLike) -> Array:
-        """Return the posterior mean alone, shape (m,): O(N_A) a point."""
+        """Return the posterior mean at the rows of X alone, shape (m,): O(N_A) a point."""
         points = self._as_points(X)
         mean = np.empty(len(points))
         for cell, rows in self.by_cell(points):
@@ -277,7 +277,7 @@ class PartitionedProcess:
         return mean
 
     def predict_with_gradients(self, X: ArrayLike) -> Prediction:
-        """Return mean and deviation with their gradients in x, those of the cell that each point lies in."""
+        """Return mean and deviation at the rows of X with their gradients, those of the cell that each lies in."""
         points = self._as_points(X)
         mean, deviation = np.empty(len(points)), np.empty(len(points))
         slopes, deviation_slopes = np.empty_like(points), np.empty_like(points)

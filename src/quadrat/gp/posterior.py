@@ -188,7 +188,7 @@ class GaussianProcess:
         )
 
     def restore(self, saved: _Saved) -> None:
-        """Forget what was added since `save`; the factor is computed anew if merged replicates have changed it."""
+        """Forget what was added since `saved`; the factor is computed anew if merged replicates have changed it."""
         merged = not np.array_equal(self._v[: saved.told], saved.v[: saved.told])
         self._x, self._y, self._v, self._count = saved.x, saved.y, saved.v, saved.count
         self._z, self._alpha, self._exact, self._told = saved.z, saved.alpha, saved.exact, saved.told
@@ -245,7 +245,8 @@ class GaussianProcess:
         """Replace N(y1; f, v1) N(y2; f, v2) by N(y; f, v) N(y1 - y2; 0, v1 + v2)."""
         y, v, count = float(self._y[index]), float(self._v[index]), float(self._count[index])
         if v + variance > 0.0:
-            self._within_quadratic += (value - y) ** 2 / (v + variance)
+            apart = value - y
+            self._within_quadratic += (apart**2 if abs(apart) < 1e150 else np.inf) / (v + variance)
             self._within_logdet += float(np.log(v + variance))
             self._densities += 1
         if variance == 0.0:  # a noise-free value outweighs noisy ones; several of them are averaged
@@ -281,7 +282,7 @@ class GaussianProcess:
 
     @contextmanager
     def pending(self, X: ArrayLike, noise_variance: ArrayLike | None = None) -> Iterator[None]:
-        """Within the block, deviations count these points as observed at their own predicted mean.
+        """Within the block, deviations count the rows of X as observed, with `noise_variance`, at their own mean.
 
         The mean does not change; no value is invented. Leaving the block restores the process bit for bit.
         """
@@ -323,14 +324,14 @@ class GaussianProcess:
         return Prediction(self.prior_mean + w.T @ self._z, self._deviation(w))
 
     def predict_mean(self, X: ArrayLike) -> Array:
-        """Return the posterior mean alone, shape (m,): O(n) a point."""
+        """Return the posterior mean at the rows of X alone, shape (m,): O(n) a point."""
         points = self._as_points(X)
         if not len(self._z):
             return np.full(len(points), self.prior_mean)
         return self.prior_mean + self.kernel(points, self._points()) @ self._weights()
 
     def predict_with_gradients(self, X: ArrayLike) -> Prediction:
-        """Return mean and deviation with their gradients in x; the deviation's is 0 where the deviation is 0."""
+        """Return mean and deviation at the rows of X with their gradients; 0 for that of a deviation of 0."""
         points = self._as_points(X)
         if not len(self._z):
             flat = np.zeros_like(points)
@@ -382,8 +383,9 @@ class GaussianProcess:
 
     @property
     def quadratic_form(self) -> float:
-        """(y - m)^T (K + V)^-1 (y - m) over all observations told, replicates counted."""
-        return float(self._z @ self._z) + self._within_quadratic
+        """(y - m)^T (K + V)^-1 (y - m) over all observations told, replicates counted; infinite where it overflows."""
+        with np.errstate(over="ignore"):
+            return float(self._z @ self._z) + self._within_quadratic
 
     @property
     def log_evidence(self) -> float:

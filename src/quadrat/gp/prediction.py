@@ -12,7 +12,25 @@ __all__ = ["Posterior", "Prediction"]
 
 @dataclass(frozen=True)
 class Prediction:
-    """Posterior mean and deviation at m points, and their gradients in x where they were asked for."""
+    """Posterior mean and deviation at m points, and their gradients in x where they were asked for.
+
+    Attributes
+    ----------
+    mean, deviation
+        Posterior mean and standard deviation of f, shape (m,), in the units of the values.
+    mean_gradient, deviation_gradient
+        Their derivatives in x, shape (m, D); None unless they were asked for.
+
+    Examples
+    --------
+    >>> from quadrat.gp import GaussianProcess
+    >>> from quadrat.kernels import Matern
+    >>> gp = GaussianProcess(Matern(2.5, 0.3), noise_variance=0.01)
+    >>> gp.add([[0.2], [0.7]], [1.0, -1.0])
+    >>> at = gp.predict_with_gradients([[0.2], [0.45]])
+    >>> at.deviation.round(2).tolist(), at.mean_gradient.shape
+    ([0.1, 0.61], (2, 1))
+    """
 
     mean: Array  # (m,)
     deviation: Array  # (m,)

@@ -21,7 +21,21 @@ def role_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class LogNormal:
-    """log v ~ N(mean, sd^2). Densities are taken in log v, so that the mode does not move with the coordinates."""
+    """log v ~ N(mean, sd^2). Densities are taken in log v, so that the mode does not move with the coordinates.
+
+    Parameters
+    ----------
+    mean
+        Of log v.
+    sd
+        Standard deviation of log v, > 0.
+
+    Examples
+    --------
+    >>> from quadrat.gp import Priors
+    >>> Priors(lengthscale=LogNormal(-1.0, 0.5)).lengthscale
+    LogNormal(mean=-1.0, sd=0.5)
+    """
 
     mean: float
     sd: float
@@ -43,6 +57,28 @@ class Priors:
     the data say little of then follows the others. Where length-scales have no prior there is none on the shift.
     Those with an index in `separate_lengthscales`, such as that of a choice among numbers, are as uncertain but share
     nothing.
+
+    Parameters
+    ----------
+    lengthscale
+        Of each length-scale, in units of the cube's side.
+    amplitude
+        Of the prior standard deviation s.
+    noise_variance
+        Of the variance of one observation's noise.
+    shape
+        Of what else a kernel learns, such as the a of `RationalQuadratic`.
+    common_lengthscale
+        Standard deviation of the shift that length-scales share, >= 0.
+    separate_lengthscales
+        Indices of those that share nothing.
+
+    Examples
+    --------
+    >>> Priors(common_lengthscale=0.5).parameters(("lengthscale[0]", "lengthscale[1]"))[1].round(3).tolist()
+    [[0.31, -0.024], [-0.024, 0.31]]
+    >>> Priors.flat().amplitude is None
+    True
     """
 
     lengthscale: LogNormal | None = field(default=LogNormal(-0.7, sqrt(3.0)))
@@ -61,7 +97,7 @@ class Priors:
         return cls(None, None, None, None)
 
     def parameters(self, names: tuple[str, ...]) -> tuple[Array, Array]:
-        """Return prior means (p,) and the precision matrix (p, p) in log space; rows of zeros where flat."""
+        """Return prior means (p,) and precisions (p, p) of the logs of these `names`; rows of zeros where flat."""
         priors: list[LogNormal | None] = [getattr(self, role_of(name)) for name in names]
         means = np.array([0.0 if prior is None else prior.mean for prior in priors])
         precision = np.diag([0.0 if prior is None else prior.sd**-2 for prior in priors])
@@ -78,7 +114,22 @@ class Priors:
 
 @dataclass(frozen=True)
 class Bounds:
-    """The box (low, high) that each role is searched in. Amplitude and noise are in units of the sd of y."""
+    """The box (low, high) that each role is searched in. Amplitude and noise are in units of the sd of y.
+
+    Parameters
+    ----------
+    lengthscale
+        In units of the cube's side.
+    amplitude, noise_variance
+        In units of the standard deviation of y, and of its square.
+    shape
+        Of what else a kernel learns; it has no unit.
+
+    Examples
+    --------
+    >>> Bounds(lengthscale=(0.1, 1.0)).logs(("lengthscale", "amplitude")).round(2).tolist()
+    [[-2.3, 0.0], [-4.61, 4.61]]
+    """
 
     lengthscale: tuple[float, float] = (5e-3, 1e2)
     amplitude: tuple[float, float] = (1e-2, 1e2)
@@ -92,5 +143,5 @@ class Bounds:
                 raise InvalidInput(f"{role}: expected bounds 0 < low < high, got ({low!r}, {high!r})")
 
     def logs(self, names: tuple[str, ...]) -> Array:
-        """Return log bounds, shape (p, 2)."""
+        """Return log bounds of the hyper-parameters with these `names`, shape (p, 2)."""
         return np.array([[log(end) for end in getattr(self, role_of(name))] for name in names])

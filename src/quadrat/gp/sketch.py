@@ -85,7 +85,22 @@ class Sketch:
 
     @classmethod
     def of_theorem(cls, *, epsilon: float = 0.5, budget: int, delta: float, ratio: float = 1.0) -> Sketch:
-        """Return the sketch whose q is that of [C19, theorem 1] for `budget` observations, holding with 1 - delta."""
+        """Return the sketch whose q is that of [C19, theorem 1] for `budget` observations, holding with 1 - delta.
+
+        Parameters
+        ----------
+        epsilon, ratio
+            As of the class.
+        budget
+            How many observations there will be.
+        delta
+            Probability with which the theorem may fail.
+
+        Returns
+        -------
+        Sketch
+            With the theorem's q.
+        """
         plain = cls(epsilon=epsilon, ratio=ratio)
         return cls(epsilon=epsilon, q=6 * plain.alpha * log(4 * budget / delta) / epsilon**2, ratio=ratio)
 
@@ -275,7 +290,7 @@ class SketchedProcess(GaussianProcess):
         )
 
     def restore(self, saved: _Saved) -> None:  # type: ignore[override]
-        """Forget what was added since `save`."""
+        """Forget what was added since `save` returned `saved`."""
         self._x, self._y, self._v, self._count, self._told = saved.x, saved.y, saved.v, saved.count, saved.told
         self._within_quadratic, self._within_logdet, self._densities = saved.within
         self._posterior, self._since = saved.posterior, saved.since
@@ -283,7 +298,7 @@ class SketchedProcess(GaussianProcess):
         self._rows = {key: row for key, row in self._rows.items() if row < self._told}
 
     def with_noise(self, factor: float) -> SketchedProcess:
-        """Return the process with the same dictionary and all noise variances multiplied: O(n m^2)."""
+        """Return the process with the same dictionary and all noise variances multiplied by `factor`: O(n m^2)."""
         other = SketchedProcess(
             self.kernel,
             noise_variance=factor * self.noise_variance,
@@ -302,7 +317,7 @@ class SketchedProcess(GaussianProcess):
 
     @contextmanager
     def pending(self, X: ArrayLike, noise_variance: ArrayLike | None = None) -> Iterator[None]:
-        """Within the block, deviations count these points as observed at their own predicted mean.
+        """Within the block, deviations count the rows of X as observed, with `noise_variance`, at their own mean.
 
         Neither the mean nor the dictionary changes. Leaving the block restores the process bit for bit.
         """
@@ -339,11 +354,11 @@ class SketchedProcess(GaussianProcess):
         return self._posterior.predict(self._as_points(X))
 
     def predict_mean(self, X: ArrayLike) -> Array:
-        """Return the sketched mean alone, shape (p,): O(m) a point."""
+        """Return the sketched mean at the rows of X alone, shape (p,): O(m) a point."""
         return self._posterior.mean(self._as_points(X))
 
     def predict_with_gradients(self, X: ArrayLike) -> Prediction:
-        """Return mean and deviation with their gradients in x; the deviation's is 0 where the deviation is 0."""
+        """Return mean and deviation at the rows of X with their gradients; 0 for that of a deviation of 0."""
         return self._posterior.predict_with_gradients(self._as_points(X))
 
     def covariance(self, X: ArrayLike, Z: ArrayLike | None = None) -> Array:

@@ -50,6 +50,13 @@ class DaskExecutor(RemoteExecutor):
     ------
     InvalidInput
         Dask is not installed, no scheduler answers, or it has no workers.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> space = qd.Space(x=qd.Float(-1, 1))
+    >>> with DaskExecutor(4) as executor:  # doctest: +SKIP
+    ...     found = qd.minimize(lambda p: p["x"] ** 2, space, n_trials=40, executor=executor)
     """
 
     def __init__(self, n_workers: int | None = None, *, scheduler: str | None = None) -> None:

@@ -83,6 +83,18 @@ def suggest(trial: BaseTrial, space: Space) -> dict[str, Any]:
         def objective(trial):
             return train(**qd.suggest(trial, space))
 
+    Parameters
+    ----------
+    trial
+        A trial of a study.
+    space
+        Whose parameters are suggested, parents first.
+
+    Returns
+    -------
+    dict
+        From names to values.
+
     Examples
     --------
     >>> import optuna

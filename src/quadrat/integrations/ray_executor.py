@@ -51,6 +51,13 @@ class RayExecutor(RemoteExecutor):
     ------
     InvalidInput
         Ray is not installed, nothing answers at the address, or this process uses another Ray already.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> space = qd.Space(x=qd.Float(-1, 1))
+    >>> with RayExecutor(4) as executor:  # doctest: +SKIP
+    ...     found = qd.minimize(lambda p: p["x"] ** 2, space, n_trials=40, executor=executor)
     """
 
     def __init__(self, n_workers: int | None = None, *, address: str | None = None) -> None:

@@ -39,6 +39,11 @@ def recommend(
     seed
         Of the model.
 
+    Returns
+    -------
+    Recommendation
+        In the study's parameters, direction and units.
+
     Raises
     ------
     InvalidInput

@@ -13,7 +13,8 @@ from optuna.trial import FrozenTrial
 
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.integrations.distributions import DistributionSpace, OwnSpace, Searched, parameter_of
-from quadrat.integrations.study_search import complete_constraints, finished, standard_error_of, values_of
+from quadrat.integrations.finish_order import FinishOrder
+from quadrat.integrations.study_search import complete_constraints, standard_error_of, values_of
 from quadrat.integrations.study_space import kept_space
 from quadrat.methods.base import Method
 from quadrat.optimizer import FAILED, Optimizer
@@ -77,7 +78,7 @@ def run_of(
     """
     if len(study.directions) != 1:
         raise InvalidInput(f"study: expected one objective, got {len(study.directions)}")
-    over = finished(study.get_trials(deepcopy=False))
+    over = FinishOrder().sort(study.get_trials(deepcopy=False))
     if not any(values_of(trial) for trial in over):
         raise NotAvailable(f"study: expected at least one complete trial, got {len(over)} that finished without")
     searched, alone = _searched(over, kept_space(study) if search_space is None else search_space)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from optuna.trial import FrozenTrial, TrialState
 from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.integrations.distributions import Searched
+from quadrat.integrations.finish_order import FinishOrder
 from quadrat.methods.base import Failed, Happened, Method, Search, Told
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.domain_of import domain_of
@@ -23,7 +23,6 @@ __all__ = [
     "STANDARD_ERROR",
     "StudySearch",
     "complete_constraints",
-    "finished",
     "standard_error_of",
     "values_of",
 ]
@@ -33,8 +32,6 @@ REPLICATES = "quadrat:values"
 
 STANDARD_ERROR = "quadrat:sem"
 """The user attribute of a trial with the standard error of its value."""
-
-_FINISHED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
 
 
 class StudySearch:
@@ -57,32 +54,34 @@ class StudySearch:
 
     def __init__(self, searched: Searched, method: Method, direction: Direction, seed: int) -> None:
         self.searched, self.method, self.direction, self.seed = searched, method, direction, seed
+        self._order = FinishOrder()
         self._begin()
 
     def _begin(self) -> None:
         method = self.direction.turn_method(self.method)
         self.search: Search = method.start_in(domain_of(self.searched.space), self.seed)
         self._seen: set[int] = set()  # numbers of finished trials
-        self._last: tuple[datetime, int] | None = None  # when the last of them finished, and its number
+        self._last: FrozenTrial | None = None  # the last of them
         self._failed: list[Array] = []
         self._constraints: tuple[str, ...] | None = None
 
     def follow(self, trials: Sequence[FrozenTrial]) -> None:
         """Take in what has finished."""
-        new = finished([trial for trial in trials if trial.number not in self._seen])
+        new = self._order.sort(trial for trial in trials if trial.number not in self._seen)
         if not new:
             return
-        if self._last is not None and _finished_at(new[0]) < self._last:
+        place = self._order.place
+        if self._last is not None and place(new[0]) < place(self._last):
             # Another process told of a trial that finished earlier than one that was taken in: its place is before it.
             self._begin()
-            new = finished(trials)
+            new = self._order.sort(trials)
         happened: list[Happened] = []
         for trial in new:
             self._seen.add(trial.number)
             one = self._happened(trial)
             if one is not None:
                 happened.append(one)
-        self._last = _finished_at(new[-1])
+        self._last = new[-1]
         self.search.rebuild(happened)
 
     def ask(self, number: int, running: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -126,15 +125,6 @@ class StudySearch:
                 f" had some, got {list(names)}"
             )
         return tuple(named.values())
-
-
-def finished(trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
-    """Return the trials that are over, in the order of finishing."""
-    return sorted((trial for trial in trials if trial.state in _FINISHED), key=_finished_at)
-
-
-def _finished_at(trial: FrozenTrial) -> tuple[datetime, int]:
-    return trial.datetime_complete or datetime.min, trial.number
 
 
 def values_of(trial: FrozenTrial) -> list[float] | None:

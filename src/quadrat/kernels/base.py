@@ -31,7 +31,20 @@ Pull: TypeAlias = Callable[[Array], Array]
 
 
 class Kernel(ABC):
-    """A positive-definite function K(x, z) of the difference x - z, immutable and hashable."""
+    """A positive-definite function K(x, z) of the difference x - z, immutable and hashable.
+
+    Calling it with points of shapes (n, D) and (m, D) gives the matrix of values, shape (n, m); with one set of points,
+    that of the set with itself. `k1 + k2` and `k1 * k2` are kernels.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern, SquaredExponential
+    >>> kernel = Matern(2.5, 0.3) + SquaredExponential(1.0, amplitude=0.5)
+    >>> kernel([[0.0], [0.5]]).round(3).tolist(), kernel.variance
+    ([[1.25, 0.446], [0.446, 1.25]], 1.25)
+    >>> float(kernel.modulus([0.1]).round(3))  # |f(x) - f(z)| is at most B times this where |x - z| = 0.1
+    0.413
+    """
 
     # --- values
 
@@ -51,20 +64,20 @@ class Kernel(ABC):
 
     @abstractmethod
     def check_dimension(self, dimension: int) -> None:
-        """Raise `InvalidInput` when the kernel is not a kernel on points with this many columns."""
+        """Raise `InvalidInput` when the kernel is not a kernel on points with `dimension` columns."""
 
     # --- gradients
 
     @abstractmethod
     def x_vjp(self, X: ArrayLike, Z: ArrayLike) -> tuple[Array, Pull]:
-        """Return K (n, m) and the pull-back W (n, m) -> (n, D) of its gradient in the rows of X.
+        """Return K (n, m) between X and Z and the pull-back W (n, m) -> (n, D) of its gradient in the rows of X.
 
         Where K has a kink at x = z (Matérn nu <= 1/2, say), the one-sided slopes cancel and 0 is returned.
         """
 
     @abstractmethod
     def hyper_vjp(self, X: ArrayLike, Z: ArrayLike | None = None) -> tuple[Array, Pull]:
-        """Return K (n, m) and the pull-back W (n, m) -> (p,) of its gradient in the log hyper-parameters.
+        """Return K (n, m) of X and Z, and the pull-back W (n, m) -> (p,) of its gradient in the log hyper-parameters.
 
         Without Z, W must be symmetric, and only its upper triangle is read. K may be changed by whoever gets it.
         """
@@ -87,10 +100,10 @@ class Kernel(ABC):
 
     @abstractmethod
     def squared_modulus(self, offsets: ArrayLike) -> Array:
-        """Return K(x, x) + K(z, z) - 2 K(x, z) for differences x - z of shape (..., D), free of cancellation."""
+        """Return K(x, x) + K(z, z) - 2 K(x, z) for `offsets` x - z of shape (..., D), free of cancellation."""
 
     def modulus(self, offsets: ArrayLike) -> Array:
-        """Return the exact modulus of continuity of the unit ball at differences x - z of shape (..., D).
+        """Return the exact modulus of continuity of the unit ball at `offsets` x - z of shape (..., D).
 
         |f(x) - f(z)| <= B * modulus(x - z) for every f with norm at most B, by the reproducing property and
         Cauchy-Schwarz (the paper's appendix on embeddings, where the factor B is lost on the way), and some f
@@ -100,9 +113,9 @@ class Kernel(ABC):
 
     @abstractmethod
     def taylor_remainder(self, offsets: ArrayLike, degree: int) -> Array:
-        """Bound the Taylor remainder of the unit ball: s rho_k at differences from the centre, shape (..., D).
+        """Bound the Taylor remainder of the unit ball: s rho_k at `offsets` from the centre, shape (..., D).
 
-        |f(x) - T_k f(x)| <= B * taylor_remainder(x - c, k), T_k the Taylor polynomial of degree k about c.
+        |f(x) - T_k f(x)| <= B * taylor_remainder(x - c, k), T_k the Taylor polynomial of `degree` k about c.
         """
 
     @abstractmethod

@@ -70,7 +70,19 @@ class _Pair(Kernel):
 
 @dataclass(frozen=True)
 class Sum(_Pair):
-    """K(x, z) = K_1(x, z) + K_2(x, z): functions f_1 + f_2 with f_i in the ball of K_i; written `k1 + k2`."""
+    """K(x, z) = K_1(x, z) + K_2(x, z): functions f_1 + f_2 with f_i in the ball of K_i; written `k1 + k2`.
+
+    Parameters
+    ----------
+    left, right
+        The parts K_1 and K_2, on points of the same dimension.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> (Matern(2.5, 0.3) + Matern(0.5, 0.1, amplitude=0.5)).variance
+    1.25
+    """
 
     left: Kernel
     right: Kernel
@@ -112,7 +124,20 @@ class Sum(_Pair):
 
 @dataclass(frozen=True)
 class Product(_Pair):
-    """K(x, z) = K_1(x, z) K_2(x, z): interactions between what the parts see; written `k1 * k2`."""
+    """K(x, z) = K_1(x, z) K_2(x, z): interactions between what the parts see; written `k1 * k2`.
+
+    Parameters
+    ----------
+    left, right
+        The parts K_1 and K_2, on points of the same dimension.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> kernel = OnAxes(Matern(2.5, 0.3), [0]) * OnAxes(Matern(1.5, 0.5), [1])
+    >>> kernel([[0.0, 0.0]], [[0.3, 0.5]]).round(3).tolist()
+    [[0.253]]
+    """
 
     left: Kernel
     right: Kernel
@@ -155,6 +180,13 @@ class Product(_Pair):
 @dataclass(frozen=True)
 class OnAxes(Kernel):
     """K(x, z) = K_0(x[axes], z[axes]): a kernel that sees only the named columns (counted from 0).
+
+    Parameters
+    ----------
+    kernel
+        K_0, on points with as many columns as there are `axes`.
+    axes
+        The columns that it sees, distinct, from 0.
 
     Examples
     --------

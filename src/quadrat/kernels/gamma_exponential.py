@@ -28,6 +28,11 @@ class GammaExponential(Stationary):
         theta > 0: one number for all axes, or one for each.
     amplitude
         s > 0, the prior standard deviation.
+
+    Examples
+    --------
+    >>> GammaExponential(1.5, 0.3)([[0.0], [0.3]]).round(4).tolist()
+    [[1.0, 0.3679], [0.3679, 1.0]]
     """
 
     a: float = 1.0

@@ -41,6 +41,12 @@ class PiecewisePolynomial(Stationary):
         theta > 0, the radius of the support: one number for all axes, or one for each.
     amplitude
         s > 0, the prior standard deviation.
+
+    Examples
+    --------
+    >>> kernel = PiecewisePolynomial(1, for_dimension=2, lengthscales=0.5)
+    >>> kernel([[0.0, 0.0]], [[0.25, 0.0], [0.6, 0.0]]).round(4).tolist()
+    [[0.1875, 0.0]]
     """
 
     q: int

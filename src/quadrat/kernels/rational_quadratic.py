@@ -26,6 +26,11 @@ class RationalQuadratic(Stationary):
         theta > 0: one number for all axes, or one for each.
     amplitude
         s > 0, the prior standard deviation.
+
+    Examples
+    --------
+    >>> RationalQuadratic(2.0, 0.3)([[0.0], [0.3]]).round(4).tolist()
+    [[1.0, 0.64], [0.64, 1.0]]
     """
 
     a: float = 1.0

@@ -25,7 +25,24 @@ Lengthscales: TypeAlias = float | Sequence[float] | Array
 
 
 class Stationary(Kernel):
-    """K(x, z) = s^2 kappa(h): subclasses are frozen dataclasses with fields `lengthscales` and `amplitude` (s)."""
+    """K(x, z) = s^2 kappa(h): subclasses are frozen dataclasses with fields `lengthscales` and `amplitude` (s).
+
+    h is the Euclidean length of (x - z) / theta, theta the length-scales, kappa the `profile`.
+
+    Attributes
+    ----------
+    lengthscales
+        theta > 0, in the units of the points: one number for all axes, or one for each.
+    amplitude
+        s > 0, the prior standard deviation, in the units of the values.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> kernel = Matern(0.5, [0.2, 0.4], amplitude=2.0)
+    >>> float(kernel.scaled_distance([0.2, 0.0])), kernel.profile(np.array([0.0, 1.0])).round(3).tolist()
+    (1.0, [1.0, 0.368])
+    """
 
     lengthscales: Lengthscales
     amplitude: float
@@ -67,7 +84,7 @@ class Stationary(Kernel):
         """The largest degree k for which f in the ball has a Taylor polynomial with rho_k -> 0; None: any."""
 
     def remainder_bound(self, h: Array, degree: int) -> Array:
-        """Return a bound on rho_k(h) that is accurate for small h, where the exact form cancels; inf if none.
+        """Return a bound on rho_k(h), k the `degree`, accurate for small h, where the exact form cancels; inf if none.
 
         Where the moment m_(2k+2) exists, rho_k(h) <= sqrt(m_(2k+2)) h^(k+1) / (k+1)!.
         """
@@ -80,7 +97,7 @@ class Stationary(Kernel):
         return np.asarray(np.sqrt(moment) * h ** (degree + 1) / factorial(degree + 1))
 
     def shape_gradients(self, h: Array) -> list[Array]:  # noqa: ARG002  # most kernels have no shape to learn
-        """Return d kappa / d log a for each shape parameter in `shape_names`."""
+        """Return d kappa / d log a at h for each shape parameter in `shape_names`."""
         return []
 
     @property
@@ -263,7 +280,7 @@ class Stationary(Kernel):
     # --- smoothness
 
     def scaled_distance(self, offsets: ArrayLike) -> Array:
-        """Return h = ||offset / theta||_2 for differences of shape (..., D)."""
+        """Return h = ||offset / theta||_2 for `offsets` of shape (..., D)."""
         return np.asarray(np.linalg.norm(self._offsets(offsets) / self._theta, axis=-1))
 
     def squared_modulus(self, offsets: ArrayLike) -> Array:

@@ -81,7 +81,7 @@ class Tied(Kernel):
         return self._summed(*self.kernel.hyper_vjp(X, Z))
 
     def upper_hyper_vjp(self, squares: Array, n: int) -> tuple[Array, Pull]:
-        """Return what `hyper_vjp(X)` does, above the diagonal and on it: see `Stationary.upper_hyper_vjp`."""
+        """Return what `hyper_vjp(X)` does, on and above the diagonal, from `squares` of n points: see `Stationary`."""
         return self._summed(*self.kernel.upper_hyper_vjp(squares, n))
 
     def _summed(self, matrix: Array, inner: Pull) -> tuple[Array, Pull]:

@@ -161,7 +161,7 @@ class AddGPUCB(Method):
         return AdditiveSearch(self, Domain.cube(dimension), seed)
 
     def start_in(self, domain: Domain, seed: int) -> AdditiveSearch:
-        """Begin a search in a domain whose names the groups may use."""
+        """Begin a search, named by `seed`, in a domain whose names the groups may use."""
         named = None if self.groups is None else _named(self.groups)
         if named is None:
             return AdditiveSearch(self, domain, seed)

@@ -118,7 +118,8 @@ def fit_additive(
     """
     share, middle = 1 / sqrt(len(groups)), exp(_LENGTHSCALE.mean)
     shape = total(groups, [Matern(nu, (middle,) * len(group), amplitude=share) for group in groups])
-    scale = float(np.std(data.y)) or 1.0  # the start is on the scale of the fit, where y has sd 1
+    scale = float(np.std(data.y))
+    scale = scale if scale > 1e-140 else 1.0  # the start is on the scale of the fit, where y has sd 1
     if previous is None:
         scales, amplitudes, noise = (middle,) * data.x.shape[1], [share] * len(groups), 0.1
     else:

@@ -72,7 +72,7 @@ class AdditiveModel:
         """Take in trials that are told together; learn once, after the last, where that is due."""
         for one in told:
             known = one.variance is not None
-            for value in [float(np.mean(one.values))] if known else one.values.tolist():
+            for value in [float(np.mean(one.tame_values))] if known else one.tame_values.tolist():
                 self._x.append(np.asarray(one.x, dtype=np.float64))
                 self._y.append(value)
                 self._variance.append(np.nan if one.variance is None else one.variance)

@@ -86,7 +86,9 @@ def ascend(function: Slope, starts: Array, *, steps: int = 20, first_step: float
         accepted = new_value >= value + _SUFFICIENT * promised
         bend = np.where(free, slope - new_slope, 0.0)
         curvature = np.einsum("si,si->s", moved, bend)
-        learn = accepted & (curvature > 1e-12 * np.abs(moved).max(axis=1) * np.abs(bend).max(axis=1))
+        bent = np.abs(bend).max(axis=1)
+        # Squares of what is learned from must be numbers.
+        learn = accepted & (curvature > 1e-12 * np.abs(moved).max(axis=1) * bent) & (bent > 1e-140) & (bent < 1e140)
         if learn.any():
             _learn(inverse, fresh, learn, moved[learn], bend[learn], curvature[learn])
         damping = np.where(accepted, 1.0, damping * _SHRINK)

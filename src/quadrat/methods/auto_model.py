@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import ClassVar
 
 import numpy as np
 
@@ -93,6 +94,8 @@ class LearnedModel:
     `settings` is how many there are in it; one is the most likely alone. `compresses`: whether low values may be
     compressed.
     """
+
+    fences: ClassVar[bool] = True  # whether values absurdly far from all others are seen nearer
 
     def __init__(
         self, domain: Domain, seed: int, first: int, settings: int = SETTINGS, *, compresses: bool = True
@@ -278,7 +281,7 @@ class LearnedModel:
         return units if self._outer is None else units.within(self._outer)
 
     def _units(self, compressed: bool) -> Units:
-        return Units.of(self.y, compressed=compressed)
+        return Units.of(self.y, compressed=compressed, fenced=self.fences)
 
     def current(self) -> tuple[LogPosterior, Ensemble]:
         """Return the observations in standardised units, and the ensemble that has seen all of them.

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias
 
+import numpy as np
+
 from quadrat.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.errors import NotAvailable
@@ -36,6 +38,8 @@ __all__ = [
 CREDIBLE = 1.6448536269514722
 """The normal quantile of .95: a credible interval of 90 % reaches so many deviations to each side."""
 
+_LARGEST_SUM, _LARGEST_SQUARE = 1e200, 1e100
+
 
 @dataclass(frozen=True)
 class Told:
@@ -48,7 +52,8 @@ class Told:
     x
         The point, shape (D,): the rounded one, where the space rounds.
     values
-        Everything measured there, shape (r,), r >= 1, larger is better.
+        Everything measured there, shape (r,), r >= 1, larger is better. What lies beyond +-1e200 counts as that: sums
+        of values must be numbers.
     variance
         Noise variance of the mean of `values` where the teller knew a standard error; None otherwise.
     constraints
@@ -67,6 +72,15 @@ class Told:
     values: Array
     variance: float | None = None
     constraints: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not np.abs(self.values).max() <= _LARGEST_SUM:
+            object.__setattr__(self, "values", np.clip(self.values, -_LARGEST_SUM, _LARGEST_SUM))
+
+    @property
+    def tame_values(self) -> Array:
+        """The values, shape (r,), for models in the units told, whose squares must be numbers: within +-1e100."""
+        return np.clip(self.values, -_LARGEST_SQUARE, _LARGEST_SQUARE)
 
 
 @dataclass(frozen=True)
@@ -186,10 +200,10 @@ class Search(ABC):
 
     @abstractmethod
     def tell(self, told: Told) -> None:
-        """Take in one finished trial."""
+        """Take in one finished trial, `told`."""
 
     def tell_many(self, told: Sequence[Told]) -> None:
-        """Take in many finished trials at once, such as old results, in this order.
+        """Take in many finished trials `told` at once, such as old results, in this order.
 
         A search that learns may do so once, after the last: it need not end as it would by telling one after another.
         """
@@ -197,10 +211,10 @@ class Search(ABC):
             self.tell(one)
 
     def fail(self, number: int, x: Array) -> None:  # noqa: B027  # most searches only avoid the point
-        """Take in one trial at x, shape (D,), that ended without a value."""
+        """Take in one trial `number` at x, shape (D,), that ended without a value."""
 
     def take(self, happened: Happened) -> None:
-        """Take in whatever it is."""
+        """Take in whatever `happened`: one trial told, one that failed, or several told at once."""
         if isinstance(happened, Told):
             self.tell(happened)
         elif isinstance(happened, Failed):
@@ -209,7 +223,7 @@ class Search(ABC):
             self.tell_many(happened)
 
     def rebuild(self, happened: Sequence[Happened]) -> None:
-        """Take in, in this order, what an earlier search was told, and be as that one was.
+        """Take in what `happened`, in this order: what an earlier search was told, and be as that one was.
 
         What no later answer rests on may be left out.
         """
@@ -364,7 +378,20 @@ class Method(ABC):
         """
 
     def start_in(self, domain: Domain, seed: int) -> Search:
-        """Begin a search over the cube with what is behind it; most methods see the cube alone."""
+        """Begin a search over the cube with what is behind it; most methods see the cube alone.
+
+        Parameters
+        ----------
+        domain
+            Which values, names, contexts, fidelities and constraints stand behind the axes.
+        seed
+            As of `start`.
+
+        Returns
+        -------
+        Search
+            One that was told nothing.
+        """
         return self.start(domain.dimension, seed)
 
     def turned(self) -> Method:

@@ -111,7 +111,7 @@ class CGPUCB(ModelBased):
         return Learned(lengthscales=(0.1, 5.0), refit_every="doubling") if self.kernel is None else self.kernel
 
     def beta(self, t: int, dimension: int, gain: float) -> float:
-        """Return beta_t of theorem 1, scaled, for round t >= 1, D axes in all, and `gain` nats gained so far."""
+        """Return beta_t of theorem 1, scaled: round t >= 1, `dimension` axes in all, `gain` nats gained so far."""
         assert not isinstance(self.form, str)
         return self.scale * max(self.form.beta(t, self.delta, dimension, gain), 0.0)
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp, log
+from typing import ClassVar
 
 import numpy as np
 
@@ -157,6 +158,7 @@ class Chances:
 class _ConstraintModel(LearnedModel):
     """The model of one constraint: what matters is where it crosses 0, not how far from there it gets."""
 
+    fences: ClassVar[bool] = False  # a fence could hide the limit; values far out are clipped below
     _most: float | None = None  # what a value counts for at most, where that is known from other trials than these
 
     @property

@@ -123,7 +123,7 @@ class GPBUCB(ModelBased):
         return GPUCB(form=self.form, delta=self.delta, scale=self.scale)
 
     def multiplier(self, alpha: float, gained: float) -> float:
-        """Return sqrt(beta_t) = exp(C) sqrt(alpha_t) while pending points tell `gained` nats."""
+        """Return sqrt(beta_t) = exp(C) sqrt(alpha), alpha = alpha_t, while pending points tell `gained` nats."""
         return exp(min(gained, _MOST) if self.information is None else self.information) * sqrt(alpha)
 
     def start(self, dimension: int, seed: int) -> BatchSearch:
@@ -133,7 +133,7 @@ class GPBUCB(ModelBased):
         return self.score_with(model, 0.0)
 
     def score_with(self, model: Surrogate, gained: float) -> tuple[Score, str]:
-        """Return the upper bound while pending points tell `gained` nats, and a phrase that says why it counts."""
+        """Return the `model`'s upper bound while pending points tell `gained` nats, and why it counts, in a phrase."""
         # What was told alone counts in alpha: it belongs to the mean, which is as old [D14, theorem 1].
         root = self.multiplier(self.schedule.beta(model.trials + 1, model.dimension, model.gain), gained)
         return upper_bound(root), f"largest upper confidence bound, sqrt(beta) = {root:.3g}"

@@ -98,7 +98,19 @@ class Continuous:
             as_number(getattr(self, name), name=name, above=0.0)
 
     def beta(self, t: int, delta: float, dimension: int, gain: float) -> float:  # noqa: ARG002
-        """Return beta_t, at least the part that does not depend on the discretisation."""
+        """Return beta_t, at least the part that does not depend on the discretisation.
+
+        Parameters
+        ----------
+        t
+            The round, from 1.
+        delta
+            Probability with which the bound may fail.
+        dimension
+            D.
+        gain
+            Information gained so far, in nats.
+        """
         union = 2 * log(t**2 * 2 * pi**2 / (3 * delta))
         # Theorem 2's grid has a point at least: with constants so small that the logarithms turn negative, one.
         root = sqrt(max(log(4 * dimension * self.a / delta), 0.0))
@@ -135,7 +147,19 @@ class Agnostic:
             as_number(self.information_gain, name="information_gain", at_least=0.0)
 
     def beta(self, t: int, delta: float, dimension: int, gain: float) -> float:  # noqa: ARG002
-        """Return beta_t."""
+        """Return beta_t.
+
+        Parameters
+        ----------
+        t
+            The round, from 1.
+        delta
+            Probability with which the bound may fail.
+        dimension
+            D.
+        gain
+            Information gained so far, in nats.
+        """
         gamma = gain if self.information_gain is None else self.information_gain
         return 2 * self.norm_bound**2 + 300 * gamma * log(t / delta) ** 3
 
@@ -214,7 +238,7 @@ class GPUCB(ModelBased):
         return GPUCBOnArms(method, domain, arms, seed)
 
     def beta(self, t: int, dimension: int, gain: float) -> float:
-        """Return beta_t, scaled, for round t >= 1 in D dimensions with `gain` nats gained so far; never negative."""
+        """Return beta_t, scaled, never negative: round t >= 1, D = `dimension`, `gain` nats gained so far."""
         assert not isinstance(self.form, str)
         return self.scale * max(self.form.beta(t, self.delta, dimension, gain), 0.0)
 

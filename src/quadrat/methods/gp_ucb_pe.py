@@ -242,7 +242,7 @@ class GPUCBPE(ModelBased):
         return GPUCB(form=self.form, delta=self.delta, scale=self.scale)
 
     def root(self, model: Surrogate, *, ahead: int = 0, region: bool = False) -> float:
-        """Return sqrt(beta_(t + ahead)), t - 1 the number of trials told; or the one that the region takes."""
+        """Return sqrt(beta_(t + ahead)), t - 1 trials told to the `model`; or the one that the region takes."""
         beta = self.schedule.beta(model.trials + 1 + ahead, model.dimension, model.gain)
         return sqrt(self.region_scale * beta if region else beta)
 

@@ -103,7 +103,7 @@ class Heuristic(ModelBased):
         return HeuristicSearch(self, dimension, seed)
 
     def multiplier(self, model: Surrogate) -> float:
-        """Return beta_n (paper, lemma on the concentration of the posterior, with its "1 +" restored)."""
+        """Return beta_n of the `model` (paper, lemma on concentration, with its "1 +" restored)."""
         return self.norm_bound + model.noise * sqrt(2 * (model.gain + 1 + log(3 / self.delta)))
 
     def score(self, model: Surrogate) -> tuple[Score, str]:
@@ -111,7 +111,7 @@ class Heuristic(ModelBased):
         return upper_bound(self.multiplier(model)), "highest cell"
 
     def variation(self, model: Surrogate, sides: Array) -> Array:
-        """Bound how much f varies over cells with these sides (m, D), shape (m,)."""
+        """Bound, in the units of the `model`, how much f varies over cells with these sides (m, D), shape (m,)."""
         if self.holder is None:
             return self.norm_bound * model.frame.kernel.modulus(sides)
         return np.asarray(self.holder.constant * np.linalg.norm(sides, axis=1) ** self.holder.exponent)

@@ -69,7 +69,7 @@ class Learned:
         return Matern(self.nu, float(np.sqrt(np.prod(self.lengthscales))), amplitude=self.amplitude)
 
     def due(self, trials: int, n_initial: int) -> bool:
-        """Whether the kernel is learned when this many trials have been told."""
+        """Whether the kernel is learned when this many trials are told, `n_initial` of them at first."""
         if trials <= n_initial or self.refit_every is None:
             return trials == n_initial
         if self.refit_every == "doubling":

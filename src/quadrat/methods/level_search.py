@@ -101,8 +101,8 @@ class LevelSearch(Search):
 
     def tell(self, told: Told) -> None:
         self._standard_errors |= told.variance is not None
-        self.cells.add(told.x, told.values)
-        self._steer.add(np.repeat(told.x[None], len(told.values), axis=0), told.values)
+        self.cells.add(told.x, told.tame_values)
+        self._steer.add(np.repeat(told.x[None], len(told.values), axis=0), told.tame_values)
         self._bring_up()
 
     def _bring_up(self) -> None:

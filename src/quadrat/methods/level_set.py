@@ -68,7 +68,7 @@ class LevelSetMethod(Method):
         return Assumptions(self.kernel, self.norm_bound, self.noise, self.holder)
 
     def start_in(self, domain: Domain, seed: int) -> Search:
-        """Begin a search that recommends only what the domain's constraint allows."""
+        """Begin a search, named by `seed`, that recommends only what the domain's constraint allows."""
         search = self.start(domain.dimension, seed)
         assert isinstance(search, LevelSearch)
         search.domain = domain

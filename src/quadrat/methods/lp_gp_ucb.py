@@ -147,7 +147,7 @@ class LPGPUCB(Method):
         return self._assumptions(kernel), options
 
     def start_in(self, domain: Domain, seed: int) -> Search:
-        """Begin a search; where some axes are contexts, cells divide actions and contexts together."""
+        """Begin a search named by `seed`; where `domain` has contexts, cells divide them together with the actions."""
         if not domain.context:
             search = self.start(domain.dimension, seed)
             if isinstance(search, CertifiedSearch | PrintedSearch):

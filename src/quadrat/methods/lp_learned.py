@@ -78,10 +78,10 @@ class LearnedSearch(Search):
 
     def _learn(self) -> None:
         X = np.concatenate([np.repeat(told.x[None], len(told.values), axis=0) for told in self.told])
-        y = np.concatenate([told.values for told in self.told])
+        y = np.concatenate([told.tame_values for told in self.told])
         spread = float(np.std(y))
         self.shift, self.scale = float(np.mean(y)), spread if spread > 1e-12 * (1 + float(np.abs(y).max())) else 1.0
-        noise = self.noise / self.scale
+        noise = max(self.noise / self.scale, 1e-12)  # values of any size: as good as none
         data = Observations.merge(X, (y - self.shift) / self.scale, max(noise, 1e-4) ** 2)
         kernel = learn_kernel(Learned(), data)
         given = Assumptions(kernel, self.norm_bound, noise, self.holder)
@@ -97,7 +97,7 @@ class LearnedSearch(Search):
     def _absorb(self, told: Told) -> None:
         assert self.loop is not None
         assert self.belief is not None
-        values = (told.values - self.shift) / self.scale
+        values = (told.tame_values - self.shift) / self.scale
         self.loop.cells.add(told.x, values)
         self.belief.add(np.repeat(told.x[None], len(values), axis=0), values)
 

@@ -174,9 +174,9 @@ class PrintedSearch(Search):
         return True
 
     def tell(self, told: Told) -> None:
-        self.gp.add(np.repeat(told.x[None], len(told.values), axis=0), told.values)
+        self.gp.add(np.repeat(told.x[None], len(told.values), axis=0), told.tame_values)
         self.X = np.vstack([self.X, np.repeat(told.x[None], len(told.values), axis=0)])
-        self.y = np.concatenate([self.y, told.values])
+        self.y = np.concatenate([self.y, told.tame_values])
 
     def recommend(self) -> Guess:
         """The Definition of Recommend: the centre of the smallest cell, or the point of least width."""

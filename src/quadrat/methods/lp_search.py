@@ -201,7 +201,7 @@ class CertifiedSearch(Search):
 
     def tell(self, told: Told) -> None:
         self._standard_errors |= told.variance is not None
-        self.cells.add(told.x, told.values)
+        self.cells.add(told.x, told.tame_values)
 
     # --- answers
 

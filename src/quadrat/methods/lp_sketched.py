@@ -58,7 +58,7 @@ class SketchedSearch(Search):
         return self.loop.ask(number, pending)
 
     def tell(self, told: Told) -> None:
-        self.cells.add(told.x, told.values)
+        self.cells.add(told.x, told.tame_values)
 
     def recommend(self) -> Guess:
         """Return the evaluated point of highest mean under the stated noise, with a 90 % credible interval."""

@@ -138,7 +138,7 @@ class MFGPUCB(Method):
         )
 
     def start_in(self, domain: Domain, seed: int) -> FidelitySearch:
-        """Begin a search that chooses the level of every trial too."""
+        """Begin a search in `domain`, named by `seed`, that chooses the level of every trial too."""
         axis = domain.fidelity
         if axis is None:
             return self.start(domain.dimension, seed)

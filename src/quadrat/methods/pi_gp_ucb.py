@@ -139,7 +139,7 @@ class PiGPUCB(ModelBased):
         return PartitionedSearch(self, self.rule, self.multiplier, domain, seed)
 
     def rule(self, kernel: Kernel, dimension: int) -> SplittingRule:
-        """Return when and how cells are split under this kernel, which may have been learned."""
+        """Return when and how cells of this `dimension` are split under this kernel, which may have been learned."""
         assert self.smoothness is not None
         return SplittingRule(kernel, dimension, self.smoothness, self.capacity, self.all_axes)
 

@@ -56,6 +56,8 @@ def _mean(trials: list[Told]) -> float:
     variances = [told.variance for told in trials]
     if all(variance is not None and variance > 0 for variance in variances):
         weights = 1 / np.array(variances, dtype=np.float64)
+        if weights.max() > 1e100:  # products with values must be numbers
+            weights /= weights.max()
         return float(weights @ [float(np.mean(told.values)) for told in trials] / weights.sum())
     return float(np.mean(np.concatenate([told.values for told in trials])))
 

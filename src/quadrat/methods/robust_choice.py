@@ -134,6 +134,7 @@ def _fitted(domain: Domain, x: Array, y: Array, variances: Array, seed: int) -> 
     if len(y) > _KEPT:
         kept = np.sort(generator(seed, len(y), _KEEP).permutation(len(y))[:_KEPT])
         x, y, variances = x[kept], y[kept], variances[kept]
+    y = np.clip(y, -1e100, 1e100)  # squares of values must be numbers
     shift, scale = float(np.mean(y)), spread(y)
     features, seen = domain.features(x), (y - shift) / scale
     known = variances / scale**2  # so that the spread of the values does not vanish beside a prior of size 1

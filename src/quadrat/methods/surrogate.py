@@ -290,7 +290,7 @@ class ModelBased(Method):
         return ModelSearch(self, dimension, seed)
 
     def regulariser(self, noise_variance: float) -> float:
-        """Return the lambda of K + lambda I, from the noise variance, both in model units."""
+        """Return the lambda of K + lambda I, from the `noise_variance`, both in model units."""
         return noise_variance
 
     @abstractmethod
@@ -351,8 +351,8 @@ class ModelSearch(Search):
 def readings(told: Told, noise: float) -> list[tuple[float, float]]:
     """Return (value, noise variance) of what was told: each value where the noise is `noise`, else their mean."""
     if told.variance is None:
-        return [(float(value), noise**2) for value in told.values]
-    return [(float(np.mean(told.values)), float(told.variance))]
+        return [(float(value), noise**2) for value in told.tame_values]
+    return [(float(np.mean(told.tame_values)), float(told.variance))]
 
 
 def spread(y: Array, deviations: Array | None = None) -> float:
@@ -361,4 +361,5 @@ def spread(y: Array, deviations: Array | None = None) -> float:
     1 for values that are equal up to rounding, which have no scale of their own.
     """
     found = float(np.std(y)) if deviations is None else float(np.sqrt(np.mean(deviations**2)))
-    return found if found > 1e-12 * float(np.abs(y).max()) else 1.0
+    # Squares of a scale must be numbers: what differs by less counts as equal.
+    return found if found > max(1e-12 * float(np.abs(y).max()), 1e-140) else 1.0

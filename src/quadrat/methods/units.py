@@ -13,6 +13,9 @@ continuous slope c'(z) = 1 / (1 + (k - z) / w) below k. Whether values are seen 
 a density of c(z) becomes one of z by the factor c'(z): a warped Gaussian process [S04] with nothing to learn in the
 warp.
 
+Before either, values absurdly far from all others are brought within reach (`quadrat.methods.fence`). Ordinary runs
+have none.
+
 References
 ----------
 [S04]  Snelson, Rasmussen and Ghahramani (2004). Warped Gaussian processes. NeurIPS.
@@ -20,11 +23,12 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from quadrat.arrays import Array
+from quadrat.methods.fence import Fence
 
 __all__ = ["Compression", "Units"]
 
@@ -80,6 +84,8 @@ class Units:
         The mean of all values told and their standard deviation; their size where they do not differ.
     compression
         Of the standardised values, or None.
+    fence
+        Within which values are seen; None where all of them are seen as they are.
 
     Examples
     --------
@@ -94,10 +100,14 @@ class Units:
     shift: float
     scale: float
     compression: Compression | None = None
+    fence: Fence | None = None
 
     @classmethod
-    def of(cls, values: Array, *, compressed: bool = False) -> Units:
-        """Return the units for these values (N,)."""
+    def of(cls, values: Array, *, compressed: bool = False, fenced: bool = True) -> Units:
+        """Return the units for these values (N,); `fenced`: whether some may be too far out to be seen as they are."""
+        fence = Fence.around(values) if fenced else None
+        if fence is not None:
+            return replace(cls.of(fence(values), compressed=compressed, fenced=False), fence=fence)
         largest = float(np.abs(values).max()) or 1.0  # so that squares neither overflow nor vanish
         scaled = values / largest
         spread = float(np.std(scaled))
@@ -111,12 +121,15 @@ class Units:
         return self.scale if self.compression is None else self.scale * self.compression.scale
 
     def within(self, outer: Units) -> Units:
-        """Return these units for values that are told in others, which compress nothing, to the same effect."""
+        """Return these units for values that are told in others, which compress nothing, to the same effect.
+
+        Fences are left out: values near a place, or their averages, are seen through both one after the other.
+        """
         return Units(outer.shift + outer.scale * self.shift, outer.scale * self.scale, self.compression)
 
     def seen(self, values: Array) -> Array:
         """Return told values, of any shape, as the model sees them."""
-        standardised = values / self.scale - self.shift / self.scale
+        standardised = self._standardised(values)
         return standardised if self.compression is None else self.compression(standardised)
 
     def told(self, seen: Array) -> Array:
@@ -135,4 +148,8 @@ class Units:
         """Return the log of the derivative of what is seen, in that of the standardised value, at told values (N,)."""
         if self.compression is None:
             return np.zeros_like(values)
-        return self.compression.log_slope(values / self.scale - self.shift / self.scale)
+        return self.compression.log_slope(self._standardised(values))
+
+    def _standardised(self, values: Array) -> Array:
+        within = values if self.fence is None else self.fence(values)
+        return within / self.scale - self.shift / self.scale

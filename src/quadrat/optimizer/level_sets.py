@@ -105,7 +105,7 @@ class LevelSetReport:
         return sum(cell.volume for cell in self.cells if cell.label == label)
 
     def label_at(self, params: Mapping[str, Any]) -> Label:
-        """Return the label of the cell that holds these parameters."""
+        """Return the label of the cell that holds `params`, parameters by name."""
         self.space.to_unit(params)  # refuses what is outside
         ends = {name: self.space.from_unit(np.ones(self.space.dimension))[name] for name in self.space.axes}
         for cell in self.cells:
@@ -130,11 +130,11 @@ class LevelSetReport:
         }
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a JSON file."""
+        """Write everything to a JSON file at `path`."""
         Path(path).write_text(json.dumps(self.to_dict(), indent=1), encoding="utf-8")
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the cells to a CSV file: NAME_from and NAME_to for each parameter, label, low, high, volume."""
+        """Write the cells to a CSV file at `path`: NAME_from, NAME_to for each parameter, label, low, high, volume."""
         names = list(self.cells[0].ranges)
         with Path(path).open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)

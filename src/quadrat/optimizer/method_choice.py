@@ -9,6 +9,7 @@ from quadrat.space import Space
 __all__ = ["DEFAULT_METHOD", "check_method", "require", "resolve"]
 
 DEFAULT_METHOD = "Auto"
+"""The name of the method where none is given."""
 
 
 def resolve(method: str | Method | None) -> Method:

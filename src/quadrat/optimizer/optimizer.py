@@ -118,7 +118,7 @@ class Optimizer:
         return self._history.records
 
     def trial(self, number: int) -> TrialRecord:
-        """Return the record of one trial."""
+        """Return the record of the trial with this `number`."""
         return self._history.record(number)
 
     @property
@@ -144,6 +144,11 @@ class Optimizer:
             the choice to the method.
         context
             Where the space has contexts, what they are in this trial: values by name. The method chooses the others.
+
+        Returns
+        -------
+        Trial
+            Its number, its parameters, and why they were chosen.
 
         Raises
         ------
@@ -211,6 +216,23 @@ class Optimizer:
         """Take in an outcome that was not asked for, such as an earlier result; it becomes a trial of its own.
 
         Results without constraints can be added before the first with some; whether these hold there is then not known.
+
+        Parameters
+        ----------
+        params
+            Where it was measured, by name; it may violate the space's constraint.
+        outcome, constraints
+            As of `tell`.
+
+        Returns
+        -------
+        TrialRecord
+            Of the new trial.
+
+        Raises
+        ------
+        InvalidInput
+            Parameters that are not in the space, or what `tell` refuses.
         """
         checked = self._checked(params)
         reading = self._read(outcome, constraints)  # all is checked before anything changes
@@ -294,6 +316,11 @@ class Optimizer:
             number, or numbers by name. Then the point whose worst case within reach is believed to be best, whatever
             the method; a model is fitted for it, so that nothing is certified. `StableOpt` also searches for it.
 
+        Returns
+        -------
+        Recommendation
+            The point, what is believed of it, and the best seen.
+
         Raises
         ------
         NotAvailable
@@ -325,6 +352,16 @@ class Optimizer:
     def predict(self, params: Sequence[Mapping[str, Any]]) -> tuple[Predicted, ...]:
         """Return what the method believes of the objective at these parameters, in your direction: one answer for each.
 
+        Parameters
+        ----------
+        params
+            Several, each from names to values.
+
+        Returns
+        -------
+        tuple of Predicted
+            The estimate and its interval at each.
+
         Raises
         ------
         NotAvailable
@@ -351,6 +388,11 @@ class Optimizer:
         ----------
         context
             Where the space has contexts, the one that is meant: values by name.
+
+        Returns
+        -------
+        CertificateReport
+            The bound and the point that it is about, or the reason why there is none.
         """
         point = context_point(self._space, context)
         asked = b"" if point is None else point.tobytes()
@@ -363,6 +405,11 @@ class Optimizer:
     @on_one_blas_thread
     def level_set(self) -> LevelSetReport:
         """Return where the objective lies above and below the method's threshold, as far as that is decided.
+
+        Returns
+        -------
+        LevelSetReport
+            Cells that tile the space, each with its label.
 
         Raises
         ------
@@ -382,6 +429,11 @@ class Optimizer:
         ----------
         norm_bounds
             Values of B > 0, shape (m,).
+
+        Returns
+        -------
+        CertificateCurve
+            One certificate for each.
 
         Raises
         ------
@@ -431,6 +483,11 @@ class Optimizer:
             Those of the run.
         state
             What `state` returned.
+
+        Returns
+        -------
+        Optimizer
+            One that goes on as the other would have.
 
         Raises
         ------

@@ -32,8 +32,10 @@ class Failed(Enum):
 
 
 FAILED: Final = Failed.FAILED
+"""What to tell, or to return from an objective, where an evaluation gave no value; it is the same object everywhere."""
 
 Outcome: TypeAlias = float | Sequence[float] | tuple[float, float] | Array | Failed
+"""What may be told: a number, a list or vector of replicates, a tuple (mean, standard error), or `FAILED`."""
 
 
 @dataclass(frozen=True)

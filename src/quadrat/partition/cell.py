@@ -63,7 +63,7 @@ class Cell:
 
     @classmethod
     def unit(cls, dimension: int) -> Cell:
-        """Return the whole cube [0, 1]^D, where Algorithm 1 starts."""
+        """Return the whole cube [0, 1]^D, D the `dimension`, where Algorithm 1 starts."""
         dimension = as_count(dimension, name="dimension", at_least=1)
         return cls(np.zeros(dimension), np.ones(dimension))
 
@@ -116,7 +116,7 @@ class Cell:
         return np.clip(matrix, self.lower, self._last)
 
     def sample(self, rng: np.random.Generator, n: int = 1) -> Array:
-        """Return `n` independent points x ~ Unif(E), (n, D), as drawn in line 4 of Algorithm 1."""
+        """Return `n` independent points x ~ Unif(E), (n, D), drawn by `rng` as in line 4 of Algorithm 1."""
         n = as_count(n, name="n", at_least=0)
         points = self.lower + rng.random((n, self.dimension)) * self.sides
         return np.minimum(points, self._last)  # the product may round up onto the upper face

@@ -114,7 +114,7 @@ class CellTree:
         return Cell(self._lower.values[node], self._upper.values[node])
 
     def dyadic_address(self, node: int) -> DyadicAddress:
-        """Return the name of the cell in the fixed dyadic family: the same for any tree that has this cell.
+        """Return the name of the cell of `node` in the fixed dyadic family: the same for any tree that has this cell.
 
         Raises
         ------

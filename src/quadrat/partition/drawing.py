@@ -25,6 +25,11 @@ def draw(tree: PartitionTree, *, max_depth: int = 6, label: Callable[[int], str]
     label
         node -> text for a last column, such as its bound; None leaves the column out.
 
+    Returns
+    -------
+    str
+        Several lines.
+
     Examples
     --------
     >>> tree = PartitionTree(1)

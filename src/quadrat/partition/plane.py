@@ -49,6 +49,11 @@ def draw_plane(
         Leaf of the tree, or label of the partition's cell -> text; it is left out where it does not fit. None writes
         the number of observations (tree) or the label itself (partition).
 
+    Returns
+    -------
+    str
+        Several lines.
+
     Raises
     ------
     InvalidInput

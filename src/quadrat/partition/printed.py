@@ -33,6 +33,11 @@ def printed_partition(cell: Cell, side: float, *, max_cells: int = MAX_CELLS) ->
     max_cells
         Cap on the number of cells.
 
+    Returns
+    -------
+    Partition
+        The cubes.
+
     Raises
     ------
     InvalidInput

@@ -32,10 +32,22 @@ def from_regression_tree(fitted: Any) -> Partition:
         A fitted `DecisionTreeRegressor`, or anything with its `tree_` (feature, threshold, children_left,
         children_right, n_features). scikit-learn is not imported.
 
+    Returns
+    -------
+    Partition
+        The leaves that points of the cube can reach.
+
     Raises
     ------
     InvalidInput
         Not a fitted tree.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> fitted = DecisionTreeRegressor(max_leaf_nodes=2).fit([[0.1], [0.3], [0.7], [0.9]], [0.0, 0.0, 1.0, 1.0])
+    >>> [str(cell) for cell in from_regression_tree(fitted)]
+    ['[0, 0.5)', '[0.5, 1]']
     """
     tree = getattr(fitted, "tree_", None)
     if tree is None:
@@ -76,6 +88,11 @@ def from_thresholds(
         D.
     precision
         In which the tree compares x with a threshold: "single" rounds x first.
+
+    Returns
+    -------
+    Partition
+        The leaves.
 
     Raises
     ------

@@ -16,7 +16,15 @@ MAX_CELLS = 100_000
 
 
 class TooManyCells(InvalidInput):
-    """A split would pass the cap on cells; nothing was changed, so a method may evaluate instead of splitting."""
+    """A split would pass the cap on cells; nothing was changed, so a method may evaluate instead of splitting.
+
+    Examples
+    --------
+    >>> from quadrat.partition import PartitionTree
+    >>> PartitionTree(1, max_cells=1).split(0)
+    Traceback (most recent call last):
+    quadrat.partition.unit_cube.TooManyCells: ...
+    """
 
 
 def as_unit_points(points: ArrayLike, *, dimension: int, name: str = "points") -> Array:

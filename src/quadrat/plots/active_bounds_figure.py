@@ -40,11 +40,21 @@ def active_bounds(run: Source, *, steps: int | None = None) -> Any:
     Returns
     -------
     plotly.graph_objects.Figure
+        Show it with `.show()`, write it with `.write_html(path)`.
 
     Raises
     ------
     NotAvailable
         The method does not keep bounds of several kinds.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> space = qd.Space(x=qd.Float(-1, 1), y=qd.Float(-1, 1))
+    >>> method = qd.LP0(kernel=qd.Matern(2.5, 0.5), norm_bound=1.0, noise=0.05, budget=12)
+    >>> run = qd.minimize(lambda p: p["x"] ** 2 / 4, space, n_trials=12, method=method)
+    >>> [trace.name for trace in active_bounds(run, steps=3).data][:3]
+    ['norm: B s, before any data', 'parent: inherited at a split', 'posterior: Gaussian process']
     """
     view = RunView.of(run)
     partitions = view.partitions(moments(view, steps))

@@ -40,6 +40,7 @@ def cells(run: Source, *, x: str | None = None, y: str | None = None, steps: int
     Returns
     -------
     plotly.graph_objects.Figure
+        Show it with `.show()`, write it with `.write_html(path)`.
 
     Raises
     ------
@@ -47,6 +48,16 @@ def cells(run: Source, *, x: str | None = None, y: str | None = None, steps: int
         The method has no cells with bounds.
     InvalidInput
         No such parameter.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> space = qd.Space(x=qd.Float(-1, 1), y=qd.Float(-1, 1))
+    >>> method = qd.LP0(kernel=qd.Matern(2.5, 0.5), norm_bound=1.0, noise=0.05, budget=12)
+    >>> run = qd.minimize(lambda p: p["x"] ** 2 / 4, space, n_trials=12, method=method)
+    >>> figure = cells(run, x="x", y="y", steps=1)
+    >>> figure.layout.xaxis.title.text, figure.layout.yaxis.title.text
+    ('x', 'y')
     """
     view = RunView.of(run)
     partitions = view.partitions(moments(view, steps))

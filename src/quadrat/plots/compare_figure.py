@@ -36,11 +36,23 @@ def compare(runs: Mapping[str, Source], *, optimum: float | None = None) -> Any:
     Returns
     -------
     plotly.graph_objects.Figure
+        Show it with `.show()`, write it with `.write_html(path)`.
 
     Raises
     ------
     InvalidInput
         No runs, or runs of different directions.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> space = qd.Space(x=qd.Float(-1, 1))
+    >>> runs = {
+    ...     name: qd.minimize(lambda p: p["x"] ** 2, space, n_trials=8, method=name)
+    ...     for name in ("RandomSearch", "SobolSearch")
+    ... }
+    >>> sorted({trace.name for trace in compare(runs, optimum=0.0).data if trace.name})
+    ['RandomSearch', 'RandomSearch: recommended', 'SobolSearch', 'SobolSearch: recommended']
     """
     if not isinstance(runs, Mapping) or not runs:
         raise InvalidInput(f"runs: expected one or more runs by name, such as {{'Auto': result}}, got {runs!r:.80}")

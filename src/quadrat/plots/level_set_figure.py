@@ -38,11 +38,22 @@ def level_set(run: Source, *, x: str | None = None, y: str | None = None) -> Any
     Returns
     -------
     plotly.graph_objects.Figure
+        Show it with `.show()`, write it with `.write_html(path)`.
 
     Raises
     ------
     InvalidInput
         The method has no threshold, or there is no such parameter.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> method = qd.LevelSet(threshold=0.2, kernel=qd.Matern(2.5, 0.5), norm_bound=1.0, noise=0.01, cells=16)
+    >>> optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="maximize", method=method)
+    >>> optimizer.add_trials([{"x": i / 40} for i in range(41)], [i / 80 for i in range(41)])
+    range(0, 41)
+    >>> sorted({trace.name.split(":")[0] for trace in level_set(optimizer).data if trace.name})
+    ['above', 'below', 'recommended now', 'trials', 'undecided']
     """
     view = RunView.of(run)
     report = view.optimizer.level_set()

@@ -35,6 +35,7 @@ def parallel_coordinates(run: Source, *, parameters: Sequence[str] | None = None
     Returns
     -------
     plotly.graph_objects.Figure
+        Show it with `.show()`, write it with `.write_html(path)`.
 
     Raises
     ------
@@ -42,6 +43,14 @@ def parallel_coordinates(run: Source, *, parameters: Sequence[str] | None = None
         No trial has finished.
     InvalidInput
         No such parameter.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> space = qd.Space(x=qd.Float(-1, 1), y=qd.Float(-1, 1))
+    >>> run = qd.minimize(lambda p: p["x"] ** 2 + p["y"], space, n_trials=10, method="RandomSearch")
+    >>> [dimension.label for dimension in parallel_coordinates(run).data[0].dimensions]
+    ['x', 'y', 'value']
     """
     view = RunView.of(run)
     axes = chosen_parameters(view, parameters)

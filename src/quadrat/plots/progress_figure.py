@@ -45,6 +45,15 @@ def progress(run: Source, *, checkpoints: int | None = None) -> Any:
     Returns
     -------
     plotly.graph_objects.Figure
+        Show it with `.show()`, write it with `.write_html(path)`.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> space = qd.Space(x=qd.Float(-1, 1), y=qd.Float(-1, 1))
+    >>> run = qd.minimize(lambda p: p["x"] ** 2 + p["y"], space, n_trials=10, method="RandomSearch")
+    >>> sorted({trace.name for trace in progress(run).data if trace.name})
+    ['best seen, noise included', 'trials', 'value of the recommended, estimated']
     """
     view = RunView.of(run)
     if checkpoints is None:

@@ -114,6 +114,15 @@ class RunView:
         The name of a study; empty otherwise.
     show
         From the optimizer's parameters to the user's.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> space = qd.Space(x=qd.Float(-1, 1), y=qd.Float(-1, 1))
+    >>> run = qd.minimize(lambda p: p["x"] ** 2 + p["y"], space, n_trials=10, method="RandomSearch")
+    >>> view = RunView.of(run)
+    >>> len(view.records), [axis.name for axis in view.axes], view.recommendation.best_seen.value == run.best_seen.value
+    (10, ['x', 'y'], True)
     """
 
     optimizer: Optimizer
@@ -125,7 +134,7 @@ class RunView:
 
     @classmethod
     def of(cls, source: Source) -> RunView:
-        """Return the view of a run; a view is returned as it is.
+        """Return the view of a run from any `source`: an optimizer, a result, a study; a view is returned as it is.
 
         Raises
         ------
@@ -318,7 +327,7 @@ class RunView:
     # --- what is believed
 
     def believed(self, units: Array) -> Believed:
-        """Return what the method believes at points (m, D) of the unit cube.
+        """Return what the method believes at points `units` (m, D) of the unit cube.
 
         Raises
         ------

@@ -47,6 +47,7 @@ def slices(run: Source, *, parameters: Sequence[str] | None = None, points: int 
     Returns
     -------
     plotly.graph_objects.Figure
+        Show it with `.show()`, write it with `.write_html(path)`.
 
     Raises
     ------
@@ -54,6 +55,15 @@ def slices(run: Source, *, parameters: Sequence[str] | None = None, points: int 
         The method has no model, or no trial is complete.
     InvalidInput
         No such parameter.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> space = qd.Space(x=qd.Float(-1, 1), y=qd.Float(-1, 1))
+    >>> run = qd.minimize(lambda p: p["x"] ** 2 + p["y"], space, n_trials=10, method="Auto")
+    >>> figure = slices(run, points=5)
+    >>> figure.layout.xaxis.title.text, figure.layout.xaxis2.title.text
+    ('x', 'y')
     """
     view = RunView.of(run)
     there = np.ones(len(view.axes), dtype=np.bool_)

@@ -37,6 +37,11 @@ def get(name: str) -> Problem:
     name
         One of `names()`, or one of them followed by "~" and the seed of `Problem.shifted`.
 
+    Returns
+    -------
+    Problem
+        To be maximised, on the unit cube.
+
     Raises
     ------
     InvalidInput
@@ -62,6 +67,11 @@ def get(name: str) -> Problem:
 
 def names() -> tuple[str, ...]:
     """Names of all problems, unshifted, in the order of the catalogue.
+
+    Returns
+    -------
+    tuple of str
+        Names that `get` takes.
 
     Examples
     --------

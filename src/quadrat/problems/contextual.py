@@ -143,6 +143,13 @@ class ContextualProblem:
 class ContextualTrace:
     """The contextual regrets of one run, each a vector of n, entry t - 1 after round t; see the module.
 
+    Attributes
+    ----------
+    instantaneous
+        Regret of each round, shape (n,), in the units of the values.
+    cumulative
+        Their running sum, shape (n,).
+
     Examples
     --------
     >>> from quadrat import problems
@@ -157,7 +164,7 @@ class ContextualTrace:
 
     @classmethod
     def of(cls, problem: ContextualProblem, points: ArrayLike) -> ContextualTrace:
-        """Account for the points (n, D), n >= 1, in the order of rounds."""
+        """Account for the points (n, D), n >= 1, of a run on `problem`, in the order of rounds."""
         instantaneous = problem.regrets(points)
         if not instantaneous.size:
             raise InvalidInput("points: expected at least one evaluated point, got none")

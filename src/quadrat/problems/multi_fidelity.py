@@ -91,7 +91,7 @@ class MultiFidelityProblem:
         return np.asarray(self.levels[level](as_points(points, dimension=self.dimension)), dtype=np.float64)
 
     def observe(self, point: ArrayLike, *, level: int, number: int, seed: int) -> float:
-        """Return the value at one point, shape (D,), with the noise of evaluation `number` of the run `seed`."""
+        """Return the value at one point (D,) and `level`, with the noise of evaluation `number` of the run `seed`."""
         noise = self.noise * generator(seed, _NOISE_STREAM, number).standard_normal()
         return float(self.values(point, level=level)[0] + noise)
 

@@ -31,19 +31,38 @@ _NOISE_STREAM = 0x6E6F6973
 
 
 class NoiseLaw(Protocol):
-    """What a law of noise must offer."""
+    """What a law of noise must offer.
+
+    Examples
+    --------
+    >>> from quadrat.randomness import generator
+    >>> law: NoiseLaw = Gaussian(0.1)
+    >>> law.sub_gaussian, abs(law.draw(np.array([0.5]), generator(0))) < 0.5
+    (0.1, True)
+    """
 
     @property
     def sub_gaussian(self) -> float | None:
         """Sub-Gaussian constant, in the units of the values; None where the tails are heavier than that."""
 
     def draw(self, point: Array, rng: np.random.Generator) -> float:
-        """Draw the error of one evaluation at `point`, shape (D,)."""
+        """Draw from `rng` the error of one evaluation at `point`, shape (D,)."""
 
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Normal errors with standard deviation `sd` >= 0; sub-Gaussian with constant `sd`."""
+    """Normal errors with standard deviation `sd` >= 0; sub-Gaussian with constant `sd`.
+
+    Parameters
+    ----------
+    sd
+        Standard deviation, >= 0, in the units of the values.
+
+    Examples
+    --------
+    >>> Gaussian(0.1).sub_gaussian
+    0.1
+    """
 
     sd: float
 
@@ -56,7 +75,7 @@ class Gaussian:
         return self.sd
 
     def draw(self, point: Array, rng: np.random.Generator) -> float:  # noqa: ARG002  # the law is the same everywhere
-        """Draw one error."""
+        """Draw one error from `rng`, whatever the `point`."""
         return self.sd * rng.standard_normal()
 
 
@@ -66,6 +85,16 @@ class Uniform:
 
     Sub-Gaussian with constant half_width / sqrt(3), its standard deviation: sinh(t) / t = sum t^2k / (2k + 1)! is at
     most sum t^2k / (6^k k!) = exp(t^2 / 6), term by term. (Boundedness alone would give half_width.)
+
+    Parameters
+    ----------
+    half_width
+        In the units of the values.
+
+    Examples
+    --------
+    >>> round(Uniform(0.3).sub_gaussian, 3)
+    0.173
     """
 
     half_width: float
@@ -79,7 +108,7 @@ class Uniform:
         return self.half_width / float(np.sqrt(3.0))
 
     def draw(self, point: Array, rng: np.random.Generator) -> float:  # noqa: ARG002  # the law is the same everywhere
-        """Draw one error."""
+        """Draw one error from `rng`, whatever the `point`."""
         return self.half_width * rng.uniform(-1.0, 1.0)
 
 
@@ -88,6 +117,13 @@ class StudentT:
     """Student's t errors times `scale` >= 0, with `degrees` > 1 degrees of freedom: heavy tails.
 
     No exponential moment exists, so that the law is not sub-Gaussian; the variance exists for `degrees` > 2.
+
+    Parameters
+    ----------
+    scale
+        In the units of the values.
+    degrees
+        Degrees of freedom, > 1.
 
     Examples
     --------
@@ -115,7 +151,7 @@ class StudentT:
         return None
 
     def draw(self, point: Array, rng: np.random.Generator) -> float:  # noqa: ARG002  # the law is the same everywhere
-        """Draw one error."""
+        """Draw one error from `rng`, whatever the `point`."""
         return self.scale * rng.standard_t(self.degrees)
 
 
@@ -129,6 +165,13 @@ class Heteroscedastic:
         Standard deviation at one point of shape (D,).
     largest
         Upper bound of `sd` on the cube, which is the sub-Gaussian constant; a draw where `sd` exceeds it is an error.
+
+    Examples
+    --------
+    >>> from quadrat.randomness import generator
+    >>> law = Heteroscedastic(lambda x: 0.1 * x[0], largest=0.1)
+    >>> law.sub_gaussian, law.draw(np.array([0.0]), generator(0))
+    (0.1, 0.0)
     """
 
     sd: Callable[[Array], float]
@@ -143,7 +186,7 @@ class Heteroscedastic:
         return self.largest
 
     def draw(self, point: Array, rng: np.random.Generator) -> float:
-        """Draw one error at `point`, shape (D,).
+        """Draw one error from `rng` at `point`, shape (D,).
 
         Raises
         ------
@@ -160,12 +203,19 @@ class Heteroscedastic:
 class Observation:
     """One evaluation: what the optimiser may see, and what only the accounting may.
 
-    Parameters
+    Attributes
     ----------
     value
         With noise.
     noiseless
         Without.
+
+    Examples
+    --------
+    >>> from quadrat import problems
+    >>> seen = NoisyProblem(problems.get("branin"), Gaussian(0.1), seed=0).evaluate([0.5, 0.5], number=0)
+    >>> abs(seen.value - seen.noiseless) < 0.5
+    True
     """
 
     value: float

@@ -69,6 +69,19 @@ class RegretTrace:
     Made by `RegretTrace.of`. `best_observed` and `recommended` are None where the noisy values or the
     recommendations were not given.
 
+    Attributes
+    ----------
+    instantaneous
+        Regret of each evaluated point, shape (n,), in the units of the values.
+    cumulative
+        Their running sum, shape (n,).
+    best_evaluated
+        The least regret so far, shape (n,).
+    best_observed
+        Regret of the point with the highest noisy value so far, shape (n,), or None.
+    recommended
+        Regret of the recommended point, shape (n,), or None.
+
     Examples
     --------
     >>> from quadrat import problems

@@ -227,6 +227,11 @@ def draw_rkhs_function(
     style
         "bumpy" or "rough".
 
+    Returns
+    -------
+    RKHSFunction
+        f, with its norm known.
+
     Raises
     ------
     InvalidInput

@@ -64,12 +64,12 @@ class Categorical(Parameter):
         choices = tuple(as_value(choice, name="Categorical: choice") for choice in given)
         if not choices:
             raise InvalidInput("Categorical: expected at least one choice, got none")
+        first: dict[Value, int] = {}
         for i, choice in enumerate(choices):
-            first = choices.index(choice)
-            if first < i:
+            if first.setdefault(choice, i) < i:
                 raise InvalidInput(
-                    f"Categorical: expected choices that differ, got {choices[first]!r} and {choice!r}, which are"
-                    " equal in Python; drop one, or use strings"
+                    f"Categorical: expected choices that differ, got {choices[first[choice]]!r} and {choice!r}, which"
+                    " are equal in Python; drop one, or use strings"
                 )
         self._set("choices", choices)
         self._set("_types", tuple(type(choice) for choice in choices))

@@ -52,18 +52,21 @@ def parents_first(required: Requirements) -> tuple[str, ...]:
     ('b', 'a', 'c')
     """
     order: dict[str, None] = {}
-
-    def visit(name: str, path: tuple[str, ...]) -> None:
-        if name in path:
-            cycle = " -> ".join((*path[path.index(name) :], name))
-            raise InvalidInput(f"space: expected conditions without a cycle, got {cycle}; drop one of these")
-        if name not in order:
-            for parent, _ in required[name]:
-                visit(parent, (*path, name))
-            order[name] = None
-
-    for name in required:
-        visit(name, ())
+    for first in required:
+        # Down to the parents, without recursion: chains may be longer than Python lets functions call each other.
+        path = {} if first in order else {first: iter(required[first])}
+        while path:
+            name, parents = next(reversed(path.items()))
+            parent = next((parent for parent, _ in parents if parent not in order), None)
+            if parent is None:
+                order[name] = None
+                del path[name]
+            elif parent in path:
+                names = list(path)
+                cycle = " -> ".join((*names[names.index(parent) :], parent))
+                raise InvalidInput(f"space: expected conditions without a cycle, got {cycle}; drop one of these")
+            else:
+                path[parent] = iter(required[parent])
     return tuple(order)
 
 

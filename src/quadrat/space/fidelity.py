@@ -95,7 +95,7 @@ class Fidelity(Parameter):
         return list(self.levels).index(value)  # type: ignore[arg-type]  # a value of a trial
 
     def cost_of(self, value: object) -> float:
-        """Return what one evaluation at this level costs."""
+        """Return what one evaluation at the level `value` costs."""
         return self.cost[self.level(value)]
 
     @property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from quadrat.arrays import as_points, as_vector
-from quadrat.errors import InvalidInput
+from quadrat.errors import InvalidInput, shortened
 from quadrat.space.constraint import Feasible, feasible_points, passes
 from quadrat.space.dependencies import parents_first, requirements
 from quadrat.space.fidelity import Fidelity
@@ -173,11 +173,11 @@ class Space(Mapping[str, Parameter]):
         try:
             return cls(**made)
         except InvalidInput as error:
-            raise InvalidInput(f"{source}: {str(error).removeprefix('space: ')}") from None
+            raise InvalidInput(f"{source}: {shortened(str(error).removeprefix('space: '))}") from None
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Space:
-        """Return the space in a TOML file, one table a parameter.
+        """Return the space in the TOML file `path`, one table a parameter.
 
         Raises
         ------
@@ -188,12 +188,12 @@ class Space(Mapping[str, Parameter]):
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> Space:
-        """Return the space in a JSON file, an object with one object a parameter; else as `from_toml`."""
+        """Return the space in the JSON file `path`, an object with one object a parameter; else as `from_toml`."""
         return cls.from_dict(read_json(path), source=str(path))
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Space:
-        """Return the space in a file: JSON where its name ends so, else TOML."""
+        """Return the space in the file `path`: JSON where its name ends so, else TOML."""
         return cls.from_json(path) if str(path).endswith(".json") else cls.from_toml(path)
 
     def to_dict(self) -> dict[str, dict[str, Any]]:

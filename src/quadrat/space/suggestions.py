@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 __all__ = ["did_you_mean"]
 
+_LONGEST = 200  # characters of a word that somebody mistyped; comparing takes their square
+
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
     """Return " (did you mean '...'?)" with the nearest known word, or "" where none is near.
@@ -22,5 +24,6 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     """
     import difflib
 
-    near = difflib.get_close_matches(str(word), list(known), n=1)
+    text = str(word)
+    near = difflib.get_close_matches(text, list(known), n=1) if len(text) <= _LONGEST else []
     return f" (did you mean {near[0]!r}?)" if near else ""

@@ -3,7 +3,8 @@
 Everything that matters is in the storage at any moment: a trial is begun there before it is evaluated, and ended there
 as soon as its outcome is known. A coordinator that comes after one that died evaluates again what that one had begun,
 with the same numbers and parameters, and goes on; run one after another, its suggestions are those that the first one
-would have made.
+would have made. A server of the storage that is away for a while is waited for, and what was begun there meanwhile, or
+not told, is treated in the same way.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ from optuna.trial import TrialState
 
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.integrations.distributions import suggest
+from quadrat.integrations.finish_order import OWNER, owner_note
 from quadrat.integrations.study_space import keep_space
 from quadrat.optimizer import FAILED, Trial
 from quadrat.space import Space
 from quadrat.studies.evaluation import TRIAL_ID
 from quadrat.studies.lease import Lease
+from quadrat.studies.outage import is_away, wait_for_storage
 from quadrat.studies.telling import tell_outcome
 from quadrat.tune.workers import ExecutorGone, Finished, WorkerDied, Workers
 
@@ -36,7 +39,6 @@ __all__ = ["Coordinator"]
 
 RETRIES = 2  # times that a trial is evaluated again after its worker died or took too long
 FIRST_FAILURES = 5  # failures from the very first trial on after which a run ends: the objective has a mistake
-_OWNED = "quadrat:owner"  # the user attribute of a trial that a coordinator began
 _PATIENCE = 1.0  # seconds between looks at the clock and at signals
 _LONGEST_REASON = 500  # characters of an exception that are kept
 _logger = logging.getLogger(__name__)
@@ -74,6 +76,19 @@ class Coordinator:
         How often the trial of a worker that died is evaluated again before it has failed.
     on_told
         Called after every trial, with its number and state.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> import quadrat as qd
+    >>> from quadrat.tune.workers import Here
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> space = qd.Space(x=qd.Float(-1, 1))
+    >>> study = optuna.create_study(sampler=qd.QuadratSampler(search_space=space, method="RandomSearch", seed=0))
+    >>> Coordinator(study, space, lambda: Here(lambda p: p["x"] ** 2), n_trials=5).run()
+    'all 5 trials done'
+    >>> len(study.trials), study.best_value < 0.5
+    (5, True)
     """
 
     def __init__(
@@ -94,8 +109,10 @@ class Coordinator:
         self._on_told = on_told or (lambda _number, _state: None)
         self._workers = make_workers()
         self._unused = True
+        self._adopted = False
         self._waiting: list[Trial] = []  # begun, but not with a worker
         self._running: dict[int, _Running] = {}
+        self._untold: list[Finished] = []  # evaluated, but not in the storage
         self._tries: dict[int, int] = {}
         self._ids: dict[int, int] = {}
         self._first_failures: int | None = 0  # None once a trial was complete
@@ -110,21 +127,41 @@ class Coordinator:
         ------
         NotAvailable
             There are no workers any more; what ran stays in the study as well.
+        InvalidInput
+            Somebody else coordinates the study.
         """
         with Lease(self._study) as lease, _Interrupts() as interrupts:
-            if self._space is not None:
-                keep_space(self._study, self._space)
-            self._adopt()
-            while True:
-                ending = self._ending(interrupts)
-                while ending is None and self._workers.room and self._start_one(lease.owner):
-                    ending = self._ending(interrupts)
-                if not self._workers.busy and (ending is not None or self._workers.broken is None):
-                    return ending or f"all {self._n_trials} trials done"
-                for finished in self._workers.collect(self._patience()):
-                    self._finish(finished)
-                self._give_up_what_is_overdue()
-                self._mend()
+            ending = None
+            while ending is None:
+                lease.check()
+                try:
+                    ending = self._step(lease.owner, interrupts)
+                except Exception as error:
+                    if not is_away(error):
+                        raise
+                    wait_for_storage(self._study, error, interrupts.check)
+                    self._adopted = False  # a trial may have been begun without an answer that says so
+            return ending
+
+    def _step(self, owner: str, interrupts: _Interrupts) -> str | None:
+        """Begin what there is room for, tell what is known, wait for more; return why the run ended, if it did.
+
+        Where the storage is away in the middle of it, it can be done again.
+        """
+        self._tell_all()
+        if not self._adopted:
+            self._adopt(owner)
+        ending = self._ending(interrupts)
+        while ending is None and self._workers.room and self._start_one(owner):
+            ending = self._ending(interrupts)
+        if not self._workers.busy and (ending is not None or self._workers.broken is None):
+            return ending or f"all {self._n_trials} trials done"
+        for finished in self._workers.collect(self._patience()):
+            self._finish(finished)
+        self._give_up_what_is_overdue()
+        self._tell_all()
+        self._mend()
+        return None
 
     def _patience(self) -> float:
         """Seconds until something may have to be done, at most until the next look at the clock and at signals."""
@@ -160,18 +197,26 @@ class Coordinator:
             return f"the first {self._first_failures} trials failed"
         return None
 
-    def _adopt(self) -> None:
-        """Take over what an earlier coordinator began and did not end."""
+    def _adopt(self, owner: str) -> None:
+        """Take over what an earlier coordinator began and did not end, or what this one does not know it began."""
+        if self._space is not None:
+            keep_space(self._study, self._space)
+        known = {*self._running, *(trial.number for trial in self._waiting)}
         for trial in self._study.get_trials(deepcopy=False):
             if trial.state is TrialState.COMPLETE:
                 self._first_failures = None
-            if trial.state is TrialState.RUNNING and (_OWNED in trial.user_attrs or not trial.params):
+            if trial.state is not TrialState.RUNNING or trial.number in known:
+                continue
+            if OWNER in trial.user_attrs or not trial.params:
                 _logger.warning("trial %d was begun and not ended; it is evaluated again", trial.number)
-                self._waiting.append(self._begun(optuna.trial.Trial(self._study, trial._trial_id)))
+                self._waiting.append(self._begun(optuna.trial.Trial(self._study, trial._trial_id), owner))
+        self._adopted = True
 
-    def _begun(self, trial: optuna.Trial) -> Trial:
+    def _begun(self, trial: optuna.Trial, owner: str) -> Trial:
         """Have the parameters of a trial chosen; return what its worker is given."""
         self._ids[trial.number] = trial._trial_id
+        if OWNER not in trial.user_attrs:
+            trial.set_user_attr(OWNER, owner_note(owner, self._study.get_trials(deepcopy=False)))
         if self._space is not None:
             return Trial(trial.number, suggest(trial, self._space), "")
         _ = trial.relative_params  # Optuna 5 waits with choosing until somebody asks
@@ -182,9 +227,7 @@ class Coordinator:
         if self._waiting:
             trial = self._waiting.pop(0)
         elif self._total() < self._n_trials:
-            asked = self._study.ask()
-            asked.set_user_attr(_OWNED, owner)
-            trial = self._begun(asked)
+            trial = self._begun(self._study.ask(), owner)
         else:
             return False
         self._workers.start(trial)
@@ -200,11 +243,12 @@ class Coordinator:
         return sum(trial.state is not TrialState.WAITING for trial in self._study.get_trials(deepcopy=False))
 
     def _finish(self, finished: Finished) -> None:
+        """Keep what a worker gave back, to be told; or, where it gave nothing, the trial to be evaluated again."""
         number, error = finished.trial.number, finished.error
         running = self._running.pop(number)
         if isinstance(error, ExecutorGone):
             raise NotAvailable(f"workers: expected some that take trials, got none any more ({error})")
-        if finished.unknown or isinstance(error, BrokenExecutor | WorkerDied):
+        if finished.unknown or isinstance(error, BrokenExecutor | WorkerDied) or self._is_cut_off(error):
             self._tries[number] = self._tries.get(number, 0) + 1
             if running.overdue:
                 error = WorkerDied(f"no answer after {self._overdue:g} s")
@@ -213,14 +257,24 @@ class Coordinator:
                 self._waiting.append(running.trial)
                 return
             error = WorkerDied(f"{error}, {self._tries[number]} times")
-        state = self._study._storage.get_trial(self._ids[number]).state
-        if state.is_finished():
-            _logger.warning("trial %d was told by somebody else meanwhile; what came out here is dropped", number)
-        else:
-            handle = optuna.trial.Trial(self._study, self._ids[number])
-            state = self._told(handle, Finished(finished.trial, finished.outcome, error))
-        self._count(state)
-        self._on_told(number, state)
+        self._untold.append(Finished(finished.trial, finished.outcome, error))
+
+    def _is_cut_off(self, error: BaseException | None) -> bool:
+        """Return whether a worker, of those that use the storage, could not reach it."""
+        return self._space is None and error is not None and is_away(error)
+
+    def _tell_all(self) -> None:
+        while self._untold:
+            number = self._untold[0].trial.number
+            state = self._study._storage.get_trial(self._ids[number]).state
+            if state.is_finished():
+                _logger.warning("trial %d was told meanwhile; what came out here is dropped", number)
+            else:
+                handle = optuna.trial.Trial(self._study, self._ids[number])
+                state = self._told(handle, self._untold[0])
+            del self._untold[0]
+            self._count(state)
+            self._on_told(number, state)
 
     def _count(self, state: TrialState) -> None:
         if state in (TrialState.COMPLETE, TrialState.PRUNED):
@@ -261,6 +315,11 @@ class _Interrupts:
     ) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt where there was an interrupt: for whoever waits and has nothing to finish."""
+        if self.caught:
+            raise KeyboardInterrupt(self.caught[0])
 
     def _caught(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002  # what was interrupted goes on
         self.caught.append(number)

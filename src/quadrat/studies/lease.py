@@ -1,4 +1,9 @@
-"""Who coordinates a study: one process at a time, and for how long it may be silent."""
+"""Who coordinates a study: one process at a time, and how others know that it is dead.
+
+No clock of any machine is believed. Of a process on this machine the kernel says whether it runs; one elsewhere gives a
+sign of life every ten seconds, and is dead when none came for half a minute, as measured here by a clock that nobody
+sets.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,9 @@ import socket
 import threading
 import time
 import uuid
+from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from optuna.study import Study
 
@@ -18,7 +25,8 @@ __all__ = ["Lease"]
 
 _ATTRIBUTE = "quadrat:coordinator"
 _logger = logging.getLogger(__name__)
-SECONDS = 30.0  # after the last sign of life that a coordinator counts as dead
+SECONDS = 30.0  # without a sign of life after which a coordinator on another machine counts as dead
+_LOOKS = 100  # for a sign of life, within that time
 
 
 class Lease:
@@ -40,17 +48,15 @@ class Lease:
     def __init__(self, study: Study, *, seconds: float = SECONDS) -> None:
         self.owner = uuid.uuid4().hex
         self._study, self._seconds = study, seconds
+        self._signs = 0
+        self._taken_by: dict[str, Any] | None = None
         self._done = threading.Event()
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Lease:
-        other = self._study.user_attrs.get(_ATTRIBUTE)
-        if isinstance(other, dict) and _is_alive(other):
-            raise InvalidInput(
-                f"study: expected one that nobody else coordinates, got {self._study.study_name!r}, which process"
-                f" {other.get('pid')} on {other.get('host')} does; stop that one, or wait {self._seconds:g} s after it"
-                " died"
-            )
+        other = self._other()
+        if other is not None and self._is_alive(other):
+            raise self._refused(other)
         self._renew()
         self._thread = threading.Thread(target=self._keep, name="quadrat-lease", daemon=True)
         self._thread.start()
@@ -62,39 +68,76 @@ class Lease:
         self._done.set()
         if self._thread is not None:
             self._thread.join()
-        self._study.set_user_attr(_ATTRIBUTE, None)
+        if self._taken_by is not None:
+            return
+        try:
+            self._study.set_user_attr(_ATTRIBUTE, None)
+        except Exception as refused:  # a storage that is away: the lease ends with this process all the same
+            if error is None:
+                _logger.warning("the lease of study %r could not be given back: %s", self._study.study_name, refused)
+
+    def check(self) -> None:
+        """Refuse to go on where another process took the study over, as one does from a process that was suspended."""
+        if self._taken_by is not None:
+            raise self._refused(self._taken_by)
+
+    def _refused(self, other: dict[str, Any]) -> InvalidInput:
+        return InvalidInput(
+            f"study: expected one that nobody else coordinates, got {self._study.study_name!r}, which process"
+            f" {other.get('pid')} on {other.get('host')} does; stop that one, or wait until it has ended"
+        )
+
+    def _other(self) -> dict[str, Any] | None:
+        """Return the lease of somebody else."""
+        found = self._study.user_attrs.get(_ATTRIBUTE)
+        return found if isinstance(found, dict) and found.get("owner") != self.owner else None
+
+    def _is_alive(self, other: dict[str, Any]) -> bool:
+        kernel = _this_process()["kernel"]
+        if kernel is not None and other.get("kernel") == kernel:
+            return _started(other.get("pid")) == other.get("started")
+        _logger.warning(
+            "process %s on %s had study %r; waiting up to %g s for a sign of life",
+            other.get("pid"), other.get("host"), self._study.study_name, self._seconds,
+        )  # fmt: skip
+        deadline = time.monotonic() + self._seconds
+        while time.monotonic() < deadline:
+            time.sleep(self._seconds / _LOOKS)
+            now = self._other()
+            if now != other:
+                return now is not None
+        return False
 
     def _keep(self) -> None:
         while not self._done.wait(self._seconds / 3):
             try:
+                self._taken_by = self._other()
+                if self._taken_by is not None:
+                    return
                 self._renew()
-            except Exception:  # a storage that is away for a while; whatever else is written says so too
-                _logger.warning("the lease of study %r could not be renewed", self._study.study_name, exc_info=True)
+            except Exception as error:  # a storage that is away for a while; whatever else is written says so too
+                _logger.warning("the lease of study %r could not be renewed: %s", self._study.study_name, error)
 
     def _renew(self) -> None:
-        mine = {
-            "owner": self.owner,
-            "host": socket.gethostname(),
-            "pid": os.getpid(),
-            "until": time.time() + self._seconds,
-        }
+        self._signs += 1
+        mine = {"owner": self.owner, "host": socket.gethostname(), "signs": self._signs, **_this_process()}
         self._study.set_user_attr(_ATTRIBUTE, mine)
 
 
-def _is_alive(lease: dict[str, object]) -> bool:
-    until, pid = lease.get("until"), lease.get("pid")
-    if not isinstance(until, int | float) or until <= time.time():
-        return False  # also here, where another process may have its number by now
-    return _runs(pid) if lease.get("host") == socket.gethostname() and isinstance(pid, int) else True
-
-
-def _runs(pid: int) -> bool:
-    if pid == os.getpid():
-        return True
+def _this_process() -> dict[str, Any]:
+    """Return what nobody else has: the kernel (and the part of it) that numbers processes, the number, the start."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it runs, but is another user's
-        return True
-    return True
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        kernel = f"{boot} {Path('/proc/self/ns/pid').readlink()}"  # containers number their processes each for itself
+    except OSError:  # not Linux
+        kernel = None
+    return {"kernel": kernel, "pid": os.getpid(), "started": _started(os.getpid())}
+
+
+def _started(pid: object) -> int | None:
+    """Return when a process of this machine began, in ticks since the machine did; None where there is none."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])

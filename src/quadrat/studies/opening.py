@@ -21,6 +21,7 @@ from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.method_choice import resolve
 from quadrat.randomness import generator
 from quadrat.space import Space
+from quadrat.studies.soundness import check_trials
 from quadrat.studies.telling import METHOD
 
 __all__ = ["DEFAULT_STUDY", "METHOD", "SEED", "check_one_objective", "find_study", "open_study"]
@@ -102,7 +103,7 @@ def find_study(storage: BaseStorage, name: str | None) -> Study | None:
     Raises
     ------
     InvalidInput
-        No name where there are several studies.
+        No name where there are several studies; trials that something else wrote, or that were damaged.
     """
     names = [study.study_name for study in storage.get_all_studies()]
     if name is None:
@@ -111,7 +112,11 @@ def find_study(storage: BaseStorage, name: str | None) -> Study | None:
                 f"study: expected the name of one of {', '.join(names)}, got none; say which with --study"
             )
         name = names[0] if names else DEFAULT_STUDY
-    return optuna.load_study(study_name=name, storage=storage) if name in names else None
+    if name not in names:
+        return None
+    found = optuna.load_study(study_name=name, storage=storage)
+    check_trials(found)
+    return found
 
 
 def check_one_objective(study: Study) -> None:

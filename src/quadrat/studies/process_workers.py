@@ -25,7 +25,7 @@ __all__ = ["ProcessWorkers"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-_PRELOADED = ["quadrat.studies.evaluation"]  # imported once, before the workers are forked
+_PRELOADED = ["quadrat.studies.process_server", "quadrat.studies.evaluation"]  # once, before the workers are forked
 
 
 class ProcessWorkers(Executor):
@@ -42,6 +42,13 @@ class ProcessWorkers(Executor):
     ----------
     n_workers
         How many calls run at once; more wait.
+
+    Examples
+    --------
+    >>> from math import sqrt
+    >>> with ProcessWorkers(1) as executor:
+    ...     executor.submit(sqrt, 4.0).result()
+    2.0
     """
 
     def __init__(self, n_workers: int) -> None:
@@ -67,7 +74,7 @@ class ProcessWorkers(Executor):
         return answer
 
     def abandon(self, future: Future[Any]) -> None:
-        """Kill the process that works on a call; the call ends with `WorkerDied`."""
+        """Kill the process that works on a `future`, which then ends with `WorkerDied`."""
         with self._lock:
             pool = self._busy.get(future)
         if pool is not None:

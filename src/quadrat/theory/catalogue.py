@@ -144,3 +144,4 @@ CATALOGUE: tuple[Method, ...] = (
     GP_THREDS,
     BPE,
 )
+"""The methods that `rates` knows, in the order of its rows; the first is the bound on all algorithms."""

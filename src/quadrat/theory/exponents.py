@@ -31,7 +31,20 @@ __all__ = [
 
 
 class Exponents(NamedTuple):
-    """Simple regret n^simple (negative when it decays) and cumulative regret n^cumulative, up to logarithms."""
+    """Simple regret n^simple (negative when it decays) and cumulative regret n^cumulative, up to logarithms.
+
+    Attributes
+    ----------
+    simple
+        The power of n that bounds the simple regret.
+    cumulative
+        The power of n that bounds the cumulative regret.
+
+    Examples
+    --------
+    >>> Exponents.averaged(0.75)
+    Exponents(simple=-0.25, cumulative=0.75)
+    """
 
     simple: float
     cumulative: float
@@ -45,6 +58,18 @@ class Exponents(NamedTuple):
 def matern_lower_bound(nu: float, dimension: int) -> Exponents:
     """No algorithm does better than n^(-nu/(2nu+D)) and n^((nu+D)/(2nu+D)) [SBC17].
 
+    Parameters
+    ----------
+    nu
+        Smoothness of the Matérn kernel, > 0.
+    dimension
+        D >= 1.
+
+    Returns
+    -------
+    Exponents
+        Of simple and cumulative regret.
+
     Examples
     --------
     >>> [round(e, 3) for e in matern_lower_bound(2.5, 2)]
@@ -55,7 +80,30 @@ def matern_lower_bound(nu: float, dimension: int) -> Exponents:
 
 
 def srinivas_gain_power(nu: float, dimension: int) -> float:
-    """gamma_n = O(n^p), p = D(D+1)/(2nu + D(D+1)), for Matérn nu > 1 [SKKS12, theorem 5]; the paper uses this one."""
+    """gamma_n = O(n^p), p = D(D+1)/(2nu + D(D+1)), for Matérn nu > 1 [SKKS12, theorem 5]; the paper uses this one.
+
+    Parameters
+    ----------
+    nu
+        Smoothness of the Matérn kernel, > 1.
+    dimension
+        D >= 1.
+
+    Returns
+    -------
+    float
+        p.
+
+    Raises
+    ------
+    NotAvailable
+        nu is 1 or less.
+
+    Examples
+    --------
+    >>> round(srinivas_gain_power(2.5, 1), 3)
+    0.286
+    """
     nu, d = _above_one(nu, "The information-gain bound of Srinivas et al. 2012"), _dimension(dimension)
     return d * (d + 1) / (2 * nu + d * (d + 1))
 
@@ -65,6 +113,28 @@ def hierarchical_gain_power(nu: float, dimension: int) -> float:
 
     [SJ19, theorem 3], quoted for Matérn nu > 1 in the paper's proposition for k = 0, where one of the two copies
     of the formula has lost a parenthesis and the count of evaluations its minus sign.
+
+    Parameters
+    ----------
+    nu
+        Smoothness of the Matérn kernel, > 1.
+    dimension
+        D >= 1.
+
+    Returns
+    -------
+    float
+        c_nu.
+
+    Raises
+    ------
+    NotAvailable
+        nu is 1 or less.
+
+    Examples
+    --------
+    >>> round(hierarchical_gain_power(2.5, 1), 3)
+    0.25
     """
     nu, d = _above_one(nu, "The information-gain bound for hierarchical sampling"), _dimension(dimension)
     return d * (d + 3) / (4 * nu + d * (d + 5))
@@ -74,13 +144,51 @@ def partitioned_gp_ucb(nu: float, dimension: int) -> Exponents:
     """e_nu = (D(2D+3) + 2nu)/(D(2D+4) + 4nu), for Matérn nu > 1 [JBG20].
 
     (Used below nu = 1/2 the formula would beat the lower bound.)
+
+    Parameters
+    ----------
+    nu
+        Smoothness of the Matérn kernel, > 1.
+    dimension
+        D >= 1.
+
+    Returns
+    -------
+    Exponents
+        Of simple and cumulative regret.
+
+    Raises
+    ------
+    NotAvailable
+        nu is 1 or less.
+
+    Examples
+    --------
+    >>> [round(e, 3) for e in partitioned_gp_ucb(2.5, 2)]
+    [-0.269, 0.731]
     """
     nu, d = _above_one(nu, "The analysis of pi-GP-UCB"), _dimension(dimension)
     return Exponents.averaged((d * (2 * d + 3) + 2 * nu) / (d * (2 * d + 4) + 4 * nu))
 
 
 def information_type(gain_power: float) -> Exponents:
-    """gamma_n/sqrt(n) and sqrt(n) gamma_n: what GP-UCB and the first half of the paper's theorem give."""
+    """gamma_n/sqrt(n) and sqrt(n) gamma_n: what GP-UCB and the first half of the paper's theorem give.
+
+    Parameters
+    ----------
+    gain_power
+        p, in [0, 1].
+
+    Returns
+    -------
+    Exponents
+        Of simple and cumulative regret.
+
+    Examples
+    --------
+    >>> information_type(0.25)
+    Exponents(simple=-0.25, cumulative=0.75)
+    """
     return Exponents.averaged(_gain(gain_power) + 0.5)
 
 
@@ -89,13 +197,44 @@ def adapted_regularisation(gain_power: float) -> Exponents:
 
     Regret is sqrt(n rho gamma) (1 + sqrt(gamma/rho)) with gamma = (n/rho)^p; rho = gamma = n^(p/(1+p)) balances it.
     For Matérn this is n^((nu + 2D)/(2nu + 2D)).
+
+    Parameters
+    ----------
+    gain_power
+        p, in [0, 1].
+
+    Returns
+    -------
+    Exponents
+        Of simple and cumulative regret.
+
+    Examples
+    --------
+    >>> [round(e, 3) for e in adapted_regularisation(0.25)]
+    [-0.3, 0.7]
     """
     p = _gain(gain_power)
     return Exponents.averaged((1 + 3 * p) / (2 + 2 * p))
 
 
 def order_optimal(gain_power: float) -> Exponents:
-    """sqrt(gamma_n/n) and sqrt(n gamma_n): for Matérn these are the exponents of the lower bound."""
+    """sqrt(gamma_n/n) and sqrt(n gamma_n): for Matérn these are the exponents of the lower bound.
+
+    Parameters
+    ----------
+    gain_power
+        p, in [0, 1].
+
+    Returns
+    -------
+    Exponents
+        Of simple and cumulative regret.
+
+    Examples
+    --------
+    >>> order_optimal(0.25)
+    Exponents(simple=-0.375, cumulative=0.625)
+    """
     return Exponents.averaged((1 + _gain(gain_power)) / 2)
 
 

@@ -38,6 +38,11 @@ def deviation_sum_bound(count: int, gain: float, noise_variance: float, *, varia
     variance
         s^2, an upper bound of K(x, x).
 
+    Returns
+    -------
+    float
+        In the units of the values.
+
     Examples
     --------
     >>> from math import log
@@ -73,6 +78,16 @@ def evaluations_per_cell_bound(
         sigma >= 0.
     failure
         delta in (0, 1]: the smallest delta_t that the run uses.
+
+    Returns
+    -------
+    float
+        A number of evaluations.
+
+    Examples
+    --------
+    >>> round(evaluations_per_cell_bound(0.25, dimension=1, exponent=1.0, constant=1.0, noise=0.1, failure=0.05), 2)
+    1.96
     """
     r = as_number(side, name="side", above=0.0)
     d = as_whole(dimension, name="dimension", at_least=1)
@@ -100,6 +115,16 @@ def uncovered_probability(points: int, *, side: float, radius: float, dimension:
         eps > 0.
     dimension
         D >= 1.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
+    >>> round(uncovered_probability(100, side=1.0, radius=0.1, dimension=1), 5)
+    0.00013
     """
     m = as_whole(points, name="points", at_least=1)
     r = as_number(side, name="side", above=0.0)
@@ -115,6 +140,22 @@ def covering_radius(points: int, *, side: float, dimension: int, failure: float)
 
     2 sqrt(D) eps with eps = r (log(e m/delta)/m)^(1/D), and never more than the diameter sqrt(D) r. With q = (eps/r)^D
     < 1 there are at most 1/q < m centres, and m (1 - q)^m <= m exp(-log(e m/delta)) < delta.
+
+    Parameters
+    ----------
+    points
+        m >= 1 independent uniform draws from the cell.
+    side
+        r > 0.
+    dimension
+        D >= 1.
+    failure
+        delta, in (0, 1).
+
+    Returns
+    -------
+    float
+        In the units of `side`.
 
     Examples
     --------
@@ -134,6 +175,18 @@ def splits_bound(budget: int, dimension: int) -> int:
     (2^((J+1)D) - 1)/(2^D - 1) with J = floor(log2 n): more than (n/2)^D, the number in the paper's lemma on rounds,
     for every n and D. All of them can happen: with L so large that L r > beta down to r = 1/n, every such cell
     splits before the first evaluation. For D = 1 and n a power of two that is 2n - 1 splits.
+
+    Parameters
+    ----------
+    budget
+        n >= 1.
+    dimension
+        D >= 1.
+
+    Returns
+    -------
+    int
+        A number of splits.
 
     Examples
     --------

@@ -12,7 +12,13 @@ __all__ = ["MaternRange", "crossover", "matern_range", "matern_ranges"]
 
 
 class MaternRange(Enum):
-    """Which of the paper's ranges a smoothness nu falls in."""
+    """Which of the paper's ranges a smoothness nu falls in.
+
+    Examples
+    --------
+    >>> matern_range(0.5, 2) is MaternRange.I0
+    True
+    """
 
     I0 = "I_0"
     I1 = "I_1"
@@ -21,7 +27,23 @@ class MaternRange(Enum):
 
 
 def crossover(dimension: int) -> float:
-    """(D^2 + 5D + 12)/4: above it, and only there, n^(1/2 + c_nu) is smaller than n^((D+1)/(D+2))."""
+    """(D^2 + 5D + 12)/4: above it, and only there, n^(1/2 + c_nu) is smaller than n^((D+1)/(D+2)).
+
+    Parameters
+    ----------
+    dimension
+        D >= 1.
+
+    Returns
+    -------
+    float
+        A smoothness nu.
+
+    Examples
+    --------
+    >>> crossover(2)
+    6.5
+    """
     d = as_whole(dimension, name="dimension", at_least=1)
     return (d * d + 5 * d + 12) / 4
 
@@ -30,6 +52,16 @@ def matern_ranges(dimension: int) -> dict[MaternRange, tuple[float, float]]:
     """Return the bounds (low, high] of each range; a range is empty when low >= high.
 
     I_1 is empty for D = 1; I_2 is not empty exactly when D^2 - 3D - 12 < 0, that is for D <= 5.
+
+    Parameters
+    ----------
+    dimension
+        D >= 1.
+
+    Returns
+    -------
+    dict of MaternRange to tuple
+        (low, high) of nu.
 
     Examples
     --------
@@ -49,6 +81,18 @@ def matern_ranges(dimension: int) -> dict[MaternRange, tuple[float, float]]:
 
 def matern_range(nu: float, dimension: int) -> MaternRange:
     """Return the range that nu falls in.
+
+    Parameters
+    ----------
+    nu
+        Smoothness of the Matérn kernel, > 0.
+    dimension
+        D >= 1.
+
+    Returns
+    -------
+    MaternRange
+        One of I_0 to I_3.
 
     Examples
     --------

@@ -15,14 +15,27 @@ __all__ = ["Bound", "Certainty", "Method", "Power", "Rate"]
 
 
 class Bound(Enum):
-    """Which side of the regret a statement bounds."""
+    """Which side of the regret a statement bounds.
+
+    Examples
+    --------
+    >>> from quadrat.theory import CATALOGUE
+    >>> [method.key for method in CATALOGUE if method.bound is Bound.LOWER]
+    ['lower-bound']
+    """
 
     UPPER = "upper"
     LOWER = "lower"
 
 
 class Certainty(Enum):
-    """How far a stated exponent is backed by a proof, best first."""
+    """How far a stated exponent is backed by a proof, best first.
+
+    Examples
+    --------
+    >>> Certainty.PROVED.rank, Certainty.PROVED.meaning
+    (0, 'holds for every budget n, with the corrections of docs/errata.md.')
+    """
 
     PROVED = "proved"
     CONDITIONAL = "conditional"
@@ -86,7 +99,7 @@ class Power:
 
     @classmethod
     def unknown(cls, reason: str) -> Power:
-        """Return the power that nobody states, and why."""
+        """Return the power that nobody states, and the `reason`."""
         return cls(None, Certainty.UNKNOWN, reason=reason)
 
     def __str__(self) -> str:
@@ -114,6 +127,12 @@ class Method:
         Arithmetic and memory for a budget of n evaluations in D dimensions.
     bound
         Whether the row bounds regret from above or from below.
+
+    Examples
+    --------
+    >>> from quadrat.theory import CATALOGUE
+    >>> CATALOGUE[1].key, CATALOGUE[1].title
+    ('gp-ucb', 'GP-UCB')
     """
 
     key: str
@@ -140,6 +159,14 @@ class Rate:
         For which parameters the statement is made.
     note
         What a reader of the number must know.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> from quadrat.theory import rates
+    >>> row = rates(Matern(2.5), 1)["lp-gp-ucb"]
+    >>> row.sublinear, row.simple_exponent < 0, row.vacuous
+    (True, True, False)
     """
 
     method: Method

@@ -26,6 +26,11 @@ def rates(kernel: Kernel, dimension: int) -> RateTable:
     dimension
         D >= 1, the dimension of the cube.
 
+    Returns
+    -------
+    RateTable
+        One row for each method of `CATALOGUE`.
+
     Examples
     --------
     >>> from quadrat.kernels import Matern

@@ -42,6 +42,14 @@ class RateTable:
         What the rates are for.
     rows
         One `Rate` for each method.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> from quadrat.theory import rates
+    >>> table = rates(Matern(2.5), 2)
+    >>> table.keys[:3], round(table.excess(table["lp-gp-ucb"]), 3)
+    (('lower-bound', 'gp-ucb', 'igp-ucb'), 0.107)
     """
 
     kernel: Kernel
@@ -71,7 +79,7 @@ class RateTable:
         return tuple(row for row in self.rows if row.method.bound is Bound.UPPER)
 
     def excess(self, row: Rate) -> float | None:
-        """Return by how much the cumulative exponent exceeds that of the lower bound; None when one is unknown."""
+        """Return by how much the cumulative exponent of `row` exceeds the lower bound's; None when one is unknown."""
         lower = self["lower-bound"].cumulative_exponent
         if lower is None or row.cumulative_exponent is None:
             return None

@@ -22,7 +22,7 @@ __all__ = ["TheoremExponents", "theorem_exponents"]
 class TheoremExponents:
     """The two kinds of bound that hold at once; their minimum is the regret bound.
 
-    Parameters
+    Attributes
     ----------
     information
         gamma_n/sqrt(n) and sqrt(n) gamma_n; None when no rate of gamma_n is known.
@@ -33,6 +33,12 @@ class TheoremExponents:
         n^(1 - alpha_1/(2 kappa + D)). The same as `smoothness` for degree 0.
     simple_certainty, cumulative_certainty
         How far the smaller of the stated bounds is proved.
+
+    Examples
+    --------
+    >>> found = theorem_exponents(0, 1.0, 2, gain_power=0.2)
+    >>> [round(power, 2) for power in found.best], found.simple_certainty.value
+    ([-0.3, 0.7], 'proved')
     """
 
     information: Exponents | None
@@ -77,6 +83,11 @@ def theorem_exponents(degree: int, alpha: float, dimension: int, gain_power: flo
         D >= 1.
     gain_power
         p in [0, 1]. None when unknown, which degree 0 alone allows.
+
+    Returns
+    -------
+    TheoremExponents
+        Both kinds of bound, and how far they are proved.
 
     Examples
     --------

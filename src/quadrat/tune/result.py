@@ -84,7 +84,7 @@ class Result:
 
     @classmethod
     def of(cls, optimizer: Optimizer, message: str) -> Result:
-        """Return the result of a run that ended as `message` says.
+        """Return the result of the run of an `optimizer` that ended as `message` says.
 
         Raises
         ------

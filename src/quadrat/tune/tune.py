@@ -121,9 +121,10 @@ def minimize(
 
     Parameters
     ----------
-    objective, space
-        What to minimise and where: from a dictionary of the space's parameters to a number, or to anything else that
-        `Optimizer.tell` takes.
+    objective
+        What to minimise: from a dictionary of parameters to a number, or to anything else that `Optimizer.tell` takes.
+    space
+        What to search.
     n_trials, timeout, max_cost
         When to end: after so many trials, so many seconds, or so much cost.
     method, seed
