@@ -1,8 +1,12 @@
 # Every target sets up what it needs; only Python 3.11+ and make are assumed.
 #   make demo    a real tuning job, with workers, in two minutes
 #   make test    lint, types, tests
+#   make docs    the documentation as a site, in site/ (docs-serve: on a local port, rebuilt as you write)
 #   make paper   the paper's figures and tables from scratch, resumable (paper-smoke: tiny; paper-cnn: table 1 with PyTorch)
+#   make faults  kills, signals, full disks, torn files: what is left of studies after them, in ten minutes
+#   make compatibility   every supported Python, and the oldest packages; sbom, audit: what is installed, and advisories
 #   make bench   speed, as ratios against bare BLAS calls and peers (make peers installs those)
+#   make mutation  whether the tests notice 300 small errors in gp, partition and confidence, resumable
 
 PYTHON ?= python3
 VENV   := .venv
@@ -13,7 +17,7 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: demo test lint types paper paper-smoke paper-cnn bench peers format clean
+.PHONY: compatibility fuzz sbom audit demo test lint types docs docs-serve paper paper-smoke paper-cnn bench mutation faults peers format clean
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Quadrat needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
@@ -33,6 +37,14 @@ types: $(VENV)/.ready
 
 test: lint types
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests src
+
+# The variable silences an advertisement of the theme.
+docs: $(VENV)/.ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --clean
+	@echo "site/index.html"
+
+docs-serve: $(VENV)/.ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
 paper: $(VENV)/.ready
 	$(BIN)/python experiments/paper.py
@@ -71,9 +83,42 @@ bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/methods.py
 	@if [ -x $(PEERS)/bin/python ]; then $(BIN)/python benchmarks/suggestion.py; else echo "suggestion.py needs the peers: make peers"; fi
 
+faults: $(VENV)/.ready
+	$(BIN)/python benchmarks/faults.py --write
+
+mutation: $(VENV)/.ready
+	$(BIN)/python benchmarks/mutation.py --write --workers $(WORKERS)
+
+# Each environment is new: what is needed comes from the package index.
+compatibility: $(VENV)/.ready
+	$(BIN)/python benchmarks/compatibility.py --write
+
+fuzz: $(VENV)/.ready
+	$(BIN)/python benchmarks/fuzz.py --write
+
+# What an installation without extras gets, as CycloneDX JSON in dist/sbom.json; versions are those of today.
+AUDIT := .venv-audit
+$(AUDIT)/.ready: pyproject.toml
+	rm -rf $(AUDIT)
+	$(PYTHON) -m venv $(AUDIT)
+	$(PYTHON) -m venv --without-pip $(AUDIT)/runtime
+	$(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip cyclonedx-bom pip-audit
+	$(AUDIT)/bin/python -m pip --python $(AUDIT)/runtime/bin/python install --quiet --disable-pip-version-check .
+	@touch $@
+
+sbom: $(AUDIT)/.ready
+	@mkdir -p dist
+	$(AUDIT)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON -o dist/sbom.json $(AUDIT)/runtime/bin/python
+	@echo "dist/sbom.json"
+
+# pip-audit asks a service for advisories: without a network there is no answer, which is not the same as a good one.
+audit: $(AUDIT)/.ready
+	@$(AUDIT)/bin/python -m pip_audit --progress-spinner off --path $$(echo $(AUDIT)/runtime/lib/python*/site-packages) \
+		|| { echo "audit: either a package has an advisory, which is listed above, or the service could not be reached"; exit 1; }
+
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) $(PEERS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(AUDIT) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

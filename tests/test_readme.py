@@ -15,9 +15,9 @@ def test_the_examples_run(capsys: pytest.CaptureFixture[str], tmp_path: Path, mo
     monkeypatch.chdir(tmp_path)  # a study is kept in the working directory
     wanted = [
         ["Result of maximize, 20 trials", "temperature"],
+        ["'layers': 4", "'rate': 0.0"],
         ["Result of maximize, 25 trials", "memory: met"],
         ["'site': 'north'", "'site': 'south'"],
-        ["'layers': 4", "'rate': 0.0"],
     ]
     examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     for code, texts in zip(examples, wanted, strict=True):

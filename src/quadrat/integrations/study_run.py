@@ -80,7 +80,11 @@ def run_of(
         raise InvalidInput(f"study: expected one objective, got {len(study.directions)}")
     over = FinishOrder().sort(study.get_trials(deepcopy=False))
     if not any(values_of(trial) for trial in over):
-        raise NotAvailable(f"study: expected at least one complete trial, got {len(over)} that finished without")
+        waiting = len(study.get_trials(deepcopy=False)) - len(over)
+        raise NotAvailable(
+            f"study: expected at least one complete trial, got {len(over)} that ended without a value and {waiting}"
+            " that have not ended; tell a result first"
+        )
     searched, alone = _searched(over, kept_space(study) if search_space is None else search_space)
     used = [(trial, params) for trial in over if (params := searched.read(trial.params)) is not None]
     if not any(values_of(trial) for trial, _ in used):

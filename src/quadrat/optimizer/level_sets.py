@@ -102,7 +102,7 @@ class LevelSetReport:
 
     def volume(self, label: Label) -> float:
         """Return how much of the space has this label, in [0, 1]."""
-        return sum(cell.volume for cell in self.cells if cell.label == label)
+        return sum((cell.volume for cell in self.cells if cell.label == label), 0.0)
 
     def label_at(self, params: Mapping[str, Any]) -> Label:
         """Return the label of the cell that holds `params`, parameters by name."""

@@ -1,0 +1,67 @@
+"""The kernel and the method of docs/architecture.md pass the checks that the library's own have to pass."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from blocks import blocks_of
+
+import quadrat as qd
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def defined(name: str) -> Any:
+    """What the page defines under a name; blocks that print are left out."""
+    module = ModuleType("architecture_page")
+    sys.modules[module.__name__] = module
+    blocks = [
+        block for block in blocks_of((ROOT / "docs" / "architecture.md").read_text()) if block.language == "python"
+    ]
+    for block in blocks:
+        code = "\n".join(block.lines)
+        if "print(" not in code:
+            exec(code, module.__dict__)
+    return getattr(module, name)
+
+
+def kernel_checks() -> dict[str, Callable[..., None]]:
+    """The tests of tests/kernels/test_base.py that take a kernel and nothing else."""
+    spec = importlib.util.spec_from_file_location("kernel_checks", ROOT / "tests" / "kernels" / "test_base.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    tests = {name: value for name, value in vars(module).items() if name.startswith("test_")}
+    return {name: value for name, value in tests.items() if list(inspect.signature(value).parameters) == ["kernel"]}
+
+
+@pytest.mark.parametrize("name", kernel_checks())
+def test_the_kernel_passes_the_checks_of_kernels(name: str) -> None:
+    kernel_checks()[name](defined("LongMemory")((0.3, 0.7, 1.4), amplitude=1.3))
+
+
+def test_there_are_checks_to_pass() -> None:
+    assert len(kernel_checks()) >= 9
+
+
+def test_the_method_survives_what_a_run_brings() -> None:
+    """Failures, replicates, standard errors, pending trials and old results; and a copy from its log goes on alike."""
+    method = defined("Shrinking")()
+    space = qd.Space(x=qd.Float(0, 1), n=qd.Int(1, 5), kind=qd.Categorical(["a", "b"]))
+    optimizer = qd.Optimizer(space, direction="minimize", method=method, seed=3)
+    for outcome in (qd.FAILED, [0.4, 0.6], (0.3, 0.1), 0.7):
+        optimizer.tell(optimizer.ask(), outcome)
+    pending = [optimizer.ask() for _ in range(3)]
+    optimizer.tell(pending[1], 0.2)
+    optimizer.add({"x": 0.5, "n": 2, "kind": "b"}, 0.1)
+    assert optimizer.recommend().params == {"x": 0.5, "n": 2, "kind": "b"}
+    again = qd.Optimizer.from_state(space, optimizer.state(), method=method)
+    assert again.ask().params == optimizer.ask().params
