@@ -97,7 +97,7 @@ def _allowed_values(parent: object, values: object) -> tuple[Value, ...]:
         values = sorted(values, key=repr)  # sets have no order of their own that a file could keep
     if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
         values = [values]
-    allowed = tuple(dict.fromkeys(as_value(value, name=f"when, value of {parent!r}") for value in values))
+    allowed = tuple(dict.fromkeys(as_value(value, name=f"when, value of {parent!r:.80}") for value in values))
     if not allowed:
         raise InvalidInput(f"when: expected at least one value of {parent!r}, got none: it could never exist")
     return allowed

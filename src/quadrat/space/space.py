@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from quadrat.arrays import as_points, as_vector
+from quadrat.arrays import as_vector
 from quadrat.errors import InvalidInput, shortened
+from quadrat.space.coding import ABSENT, NEUTRAL, Coding
 from quadrat.space.constraint import Feasible, feasible_points, passes
-from quadrat.space.dependencies import parents_first, requirements
 from quadrat.space.fidelity import Fidelity
 from quadrat.space.files import parameter_from_table, read_json, read_toml
 from quadrat.space.numeric import Float
 from quadrat.space.parameter import Parameter
-from quadrat.space.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import os
 
     from quadrat.arrays import Array, ArrayLike, Bools
-    from quadrat.space.dependencies import Requirements
 
 __all__ = ["Space"]
-
-_ABSENT = object()
-_NEUTRAL = 0.5  # the coordinate of a parameter that does not exist: the same for all, so that it tells nothing
 
 
 class Space(Mapping[str, Parameter]):
@@ -76,12 +71,10 @@ class Space(Mapping[str, Parameter]):
     {'booster': 'gbtree', 'eta': 1.0, 'depth': 10}
     """
 
-    __slots__ = ("_axis", "_feasible", "_order", "_parameters", "_required")
+    __slots__ = ("_coding", "_feasible", "_parameters")
     _feasible: Feasible | None
     _parameters: dict[str, Parameter]
-    _axis: dict[str, int]
-    _required: Requirements
-    _order: tuple[str, ...]  # parents before their children
+    _coding: Coding
 
     def __init__(self, /, **parameters: Parameter) -> None:
         for name, parameter in parameters.items():
@@ -104,9 +97,7 @@ class Space(Mapping[str, Parameter]):
             )
         store = super().__setattr__
         store("_parameters", dict(parameters))
-        store("_axis", {name: axis for axis, name in enumerate(axes)})
-        store("_required", requirements(parameters))
-        store("_order", parents_first(self._required))
+        store("_coding", Coding(self._parameters))
         store("_feasible", None)
 
     def subject_to(self, feasible: Feasible) -> Space:
@@ -141,7 +132,7 @@ class Space(Mapping[str, Parameter]):
 
     def allowed(self, u: ArrayLike) -> Bools:
         """Return where the known constraint lets the rows of `u`, shape (n, D), be evaluated; shape (n,)."""
-        units = self._as_units(u)
+        units = self._coding.checked(u)
         if self._feasible is None:
             return np.ones(len(units), dtype=np.bool_)
         return np.array([passes(self._feasible, params) for params in self.from_units(units)], dtype=np.bool_)
@@ -214,22 +205,22 @@ class Space(Mapping[str, Parameter]):
     @property
     def axes(self) -> tuple[str, ...]:
         """The names of the parameters that own the axes of the cube, in order of the axes."""
-        return tuple(self._axis)
+        return tuple(self._coding.axis)
 
     @property
     def dimension(self) -> int:
         """D, the number of axes of the cube."""
-        return len(self._axis)
+        return len(self._coding.axis)
 
     @property
     def contexts(self) -> tuple[str, ...]:
         """The names of the parameters that are given from outside (`Context`), in order."""
-        return tuple(name for name in self._axis if self[name].context)
+        return tuple(name for name in self._coding.axis if self[name].context)
 
     @property
     def fidelity(self) -> str | None:
         """The name of the parameter that is a `Fidelity`; None where there is none."""
-        return next((name for name in self._axis if isinstance(self[name], Fidelity)), None)
+        return next((name for name in self._coding.axis if isinstance(self[name], Fidelity)), None)
 
     @property
     def is_continuous(self) -> bool:
@@ -239,7 +230,7 @@ class Space(Mapping[str, Parameter]):
     @property
     def discontinuous(self) -> tuple[str, ...]:
         """The names of the axes that keep the space from being continuous."""
-        return tuple(name for name in self._axis if not _is_continuous(self[name]))
+        return tuple(name for name in self._coding.axis if not _is_continuous(self[name]))
 
     def active(self, params: Mapping[str, object]) -> tuple[str, ...]:
         """Return the names of the parameters that exist, in order, given the values of the parents in `params`.
@@ -256,14 +247,14 @@ class Space(Mapping[str, Parameter]):
         InvalidInput
             A parent that exists is missing or has a value that it cannot take.
         """
-        parents = {parent for required in self._required.values() for parent, _ in required}
+        parents = self._coding.parents
 
         def told(name: str) -> list[object]:
             if name in parents and name not in params:
-                raise self._missing(name, params, "params")
+                raise self._coding.missing(name, params, "params")
             return [params[name]] if name in parents else []
 
-        return self._existing(told)
+        return self._coding.existing(told)
 
     def choose_each(self, choose: Callable[[str, Parameter], Any]) -> dict[str, Any]:
         """Return parameters that are chosen one by one, parents first; those that do not exist then are not asked for.
@@ -291,19 +282,7 @@ class Space(Mapping[str, Parameter]):
             chosen[name] = choose(name, self[name])
             return [chosen[name]]
 
-        return {name: chosen[name] for name in self._existing(choice)}
-
-    def _existing(self, value_of: Callable[[str], list[object]]) -> tuple[str, ...]:
-        """Return the names of the parameters that exist, in order; `value_of` gives one value, or none to go by."""
-        codes: dict[str, Array] = {}
-        exists: dict[str, Bools] = {}
-        for name in self._order:
-            exists[name] = self._existence(name, codes, exists, 1)
-            values = value_of(name) if exists[name][0] else []
-            codes[name] = self[name].read(values) if values else np.full(1, np.nan)
-            if values and np.isnan(codes[name][0]):
-                raise self._invalid(name, values[0], "params")
-        return tuple(name for name in self if exists[name][0])
+        return {name: chosen[name] for name in self._coding.existing(choice)}
 
     def to_unit(self, params: Mapping[str, object]) -> Array:
         """Return the point of `params` in the unit cube, shape (D,).
@@ -314,12 +293,12 @@ class Space(Mapping[str, Parameter]):
             Unknown names, a value that its parameter cannot take, a parameter that exists and is missing, or one
             that does not exist and is there.
         """
-        point: Array = self._encode([params], "params")[0]
+        point: Array = self._coding.encode([params], "params")[0]
         return point
 
     def to_units(self, params: Iterable[Mapping[str, object]]) -> Array:
         """Return the points of many `params`, shape (n, D); as `to_unit`, and errors say which of them."""
-        return self._encode(list(params), "params[{}]")
+        return self._coding.encode(list(params), "params[{}]")
 
     def from_unit(self, u: ArrayLike) -> dict[str, Any]:
         """Return the parameters at the point `u`, shape (D,), of the unit cube, those that exist, in order.
@@ -333,18 +312,18 @@ class Space(Mapping[str, Parameter]):
 
     def from_units(self, u: ArrayLike) -> list[dict[str, Any]]:
         """Return the parameters at each row of `u`, shape (n, D); as `from_unit`."""
-        codes, exists = self._decode(self._as_units(u))
+        codes, exists = self._coding.decode(self._coding.checked(u))
         columns = []
         for name, parameter in self.items():
             values = parameter.show(codes[name])
             if not exists[name].all():
                 pairs = zip(values, exists[name].tolist(), strict=True)
-                values = [value if there else _ABSENT for value, there in pairs]
+                values = [value if there else ABSENT for value, there in pairs]
             columns.append(values)
         rows = (zip(self._parameters, row, strict=True) for row in zip(*columns, strict=True))
         if all(mask.all() for mask in exists.values()):
             return [dict(row) for row in rows]
-        return [{name: value for name, value in row if value is not _ABSENT} for row in rows]
+        return [{name: value for name, value in row if value is not ABSENT} for row in rows]
 
     def round(self, u: ArrayLike) -> Array:
         """Return ``to_unit(from_unit(u))`` for a point (D,) or for each row of a matrix (n, D), in the same shape.
@@ -358,17 +337,17 @@ class Space(Mapping[str, Parameter]):
         >>> Space(x=Float(0, 1), n=Int(1, 2)).round([0.3, 0.9]).tolist()
         [0.3, 0.75]
         """
-        units = self._as_units(u)
-        codes, exists = self._decode(units)
+        units = self._coding.checked(u)
+        codes, exists = self._coding.decode(units)
         rounded = np.empty_like(units)
-        for name, axis in self._axis.items():
-            rounded[:, axis] = np.where(exists[name], self[name].encode(codes[name]), _NEUTRAL)
+        for name, axis in self._coding.axis.items():
+            rounded[:, axis] = np.where(exists[name], self[name].encode(codes[name]), NEUTRAL)
         return rounded.reshape(np.shape(u))
 
     def exists(self, u: ArrayLike) -> Bools:
         """Return which axes belong to a parameter that exists, shape (n, D), at the rows of `u`, shape (n, D)."""
-        _, exists = self._decode(self._as_units(u))
-        return np.stack([exists[name] for name in self._axis], axis=1)
+        _, exists = self._coding.decode(self._coding.checked(u))
+        return np.stack([exists[name] for name in self._coding.axis], axis=1)
 
     def sample(self, n: int, rng: np.random.Generator) -> list[dict[str, Any]]:
         """Return the parameters at `n` independent points, uniform on the cube, or on what is feasible of it.
@@ -432,85 +411,6 @@ class Space(Mapping[str, Parameter]):
         from quadrat.space.space_html import space_html
 
         return space_html(self, self._feasible)
-
-    def _as_units(self, u: ArrayLike) -> Array:
-        units = as_points(u, dimension=self.dimension, name="u")
-        outside = (units < 0) | (units > 1)
-        if outside.any():
-            row, axis = (int(i) for i in np.argwhere(outside)[0])
-            raise InvalidInput(
-                f"u: expected coordinates in [0, 1], got {units[row, axis]!s} in row {row} on axis {axis}"
-                f" ({self.axes[axis]!r}); clip them first"
-            )
-        return units
-
-    def _existence(self, name: str, codes: Mapping[str, Array], exists: Mapping[str, Bools], n: int) -> Bools:
-        """Return where `name` exists, shape (n,), given codes and existence of its parents."""
-        there = np.ones(n, dtype=np.bool_)
-        for parent, allowed in self._required[name]:
-            there &= exists[parent] & np.isin(codes[parent], allowed)
-        return there
-
-    def _decode(self, units: Array) -> tuple[dict[str, Array], dict[str, Bools]]:
-        """Return for each parameter its codes and where it exists, each of shape (n,)."""
-        codes: dict[str, Array] = {}
-        exists: dict[str, Bools] = {}
-        for name in self._order:
-            axis = self._axis.get(name)
-            # Contiguous, so that NumPy takes the same path, to the last bit, for one point as for many.
-            column = np.zeros(len(units)) if axis is None else np.ascontiguousarray(units[:, axis])
-            codes[name] = self[name].decode(column)
-            exists[name] = self._existence(name, codes, exists, len(units))
-        return codes, exists
-
-    def _encode(self, points: Sequence[Mapping[str, object]], label: str) -> Array:
-        """Return the unit points of `points`; errors call point i `label`, with i in the place of {}."""
-        for i, point in enumerate(points):
-            if not isinstance(point, Mapping):
-                raise InvalidInput(f"{label.format(i)}: expected a mapping from names to values, got {point!r:.80}")
-            if not point.keys() <= self._parameters.keys():
-                unknown = next(name for name in point if name not in self._parameters)
-                raise InvalidInput(
-                    f"{label.format(i)}: unknown parameter {unknown!r}{did_you_mean(unknown, self)}; the space has"
-                    f" {', '.join(self)}"
-                )
-        units = np.full((len(points), self.dimension), _NEUTRAL)
-        codes: dict[str, Array] = {}
-        exists: dict[str, Bools] = {}
-        for name in self._order:
-            there = exists[name] = self._existence(name, codes, exists, len(points))
-            column = [point.get(name, _ABSENT) for point in points]
-            given = np.array([value is not _ABSENT for value in column], dtype=np.bool_)
-            if (given != there).any():
-                i = int(np.argmax(given != there))
-                refuse = self._missing if there[i] else self._superfluous
-                raise refuse(name, points[i], label.format(i))
-            rows = np.flatnonzero(there)
-            values = column if len(rows) == len(column) else [column[i] for i in rows]
-            read = self[name].read(values)
-            if np.isnan(read).any():
-                i = int(np.argmax(np.isnan(read)))
-                raise self._invalid(name, values[i], label.format(rows[i]))
-            codes[name] = np.full(len(points), np.nan)
-            codes[name][rows] = read
-            if name in self._axis:
-                units[rows, self._axis[name]] = self[name].encode(read)
-        return units
-
-    def _invalid(self, name: str, value: object, label: str) -> InvalidInput:
-        return InvalidInput(f"{label}: parameter {name!r}: expected {self[name].expected}, got {value!r:.80}")
-
-    def _missing(self, name: str, point: Mapping[str, object], label: str) -> InvalidInput:
-        came = f"only {', '.join(map(str, point))}" if point else "nothing"
-        return InvalidInput(f"{label}: expected a value for {name!r}, {self[name].expected}, got {came}")
-
-    def _superfluous(self, name: str, point: Mapping[str, object], label: str) -> InvalidInput:
-        parents = ", ".join(
-            f"{parent} = {point[parent]!r}" if parent in point else f"no {parent}" for parent in self[name].when or ()
-        )
-        return InvalidInput(
-            f"{label}: {name!r} exists only when {self[name].when!s}, got {parents}; leave {name!r} out"
-        )
 
 
 def _is_continuous(parameter: Parameter) -> bool:
