@@ -111,10 +111,11 @@ sbom: $(AUDIT)/.ready
 	$(AUDIT)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON -o dist/sbom.json $(AUDIT)/runtime/bin/python
 	@echo "dist/sbom.json"
 
-# pip-audit asks a service for advisories: without a network there is no answer, which is not the same as a good one.
+# pip-audit asks a service for advisories. Where it has no answer, this fails: no answer is not a good one.
 audit: $(AUDIT)/.ready
-	@$(AUDIT)/bin/python -m pip_audit --progress-spinner off --path $$(echo $(AUDIT)/runtime/lib/python*/site-packages) \
-		|| { echo "audit: either a package has an advisory, which is listed above, or the service could not be reached"; exit 1; }
+	@$(AUDIT)/bin/python -m pip --python $(AUDIT)/runtime/bin/python freeze --exclude quadrat > $(AUDIT)/installed.txt
+	@$(AUDIT)/bin/python -m pip_audit --strict --no-deps --disable-pip --progress-spinner off -r $(AUDIT)/installed.txt \
+		|| { echo "audit: a package has an advisory, listed above, or the service that knows them could not be reached"; exit 1; }
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .

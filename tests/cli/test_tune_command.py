@@ -6,8 +6,6 @@ import csv
 import io
 import json
 import os
-import random
-import signal
 import subprocess
 import sys
 import time
@@ -361,7 +359,7 @@ def test_a_study_that_is_another(more: list[str], said: str, folder: Path, capsy
     assert told(study()) == before
 
 
-# --- interruption, by processes of their own
+# --- other processes; kills, signals, full disks: tests/faults
 
 
 def command(*more: str, objective: str = "train.py:bowl") -> list[str]:
@@ -384,167 +382,6 @@ def wait_for_trials(n: int, storage: str) -> None:
                 return
         time.sleep(0.05)
     raise AssertionError("no trials")
-
-
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize("workers", [[], ["--workers", "2"]], ids=["here", "workers"])
-def test_the_first_signal_drains(number: signal.Signals, status: int, workers: list[str]) -> None:
-    process = started(command("-n", "500", *workers), 0.3)
-    wait_for_trials(2, "quadrat.journal")
-    process.send_signal(number)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == status, err
-    assert f"interrupted by {number.name}" in out
-    states = {trial.state for trial in study().trials}
-    assert states == {TrialState.COMPLETE}, "nothing runs any more, and nothing failed"
-
-
-@pytest.mark.parametrize(
-    ("workers", "number"), [([], signal.SIGINT), (["--workers", "2"], signal.SIGTERM)], ids=["here", "workers"]
-)
-def test_the_second_signal_stops_at_once(workers: list[str], number: signal.Signals) -> None:
-    process = started(command("-n", "500", *workers), 0.05)
-    wait_for_trials(2, "quadrat.journal")
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-    process = started(command("-n", "500", *workers), 30)
-    for _ in range(600):
-        if any(trial.state is TrialState.RUNNING for trial in study().trials):
-            break
-        time.sleep(0.05)
-    time.sleep(1)
-    process.send_signal(number)
-    time.sleep(0.5)
-    assert process.poll() is None
-    process.send_signal(number)
-    process.communicate(timeout=20)
-    assert process.returncode == 128 + number
-    left = [trial for trial in study().trials if trial.state is TrialState.RUNNING]
-    assert left, "what ran is evaluated again by the next one"
-    finished = started(command("-n", str(len(study().trials)), *workers), 0)
-    finished.communicate(timeout=60)
-    assert all(trial.state is TrialState.COMPLETE for trial in study().trials)
-
-
-# Runs the command and kills itself: in the middle of a write, with a part of it written, a suggestion, or a trial.
-KILLER = """
-import json, os, random, signal, sys
-
-import quadrat.integrations.optuna_sampler as sampler
-import quadrat.integrations.journal as journal
-from quadrat.cli import main
-
-where, after = os.environ["QUADRAT_TEST_KILL"].split(":")
-left = int(after)
-
-
-def die():
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def count():
-    global left
-    left -= 1
-    return left < 0
-
-
-if where == "suggestion":
-    ask = sampler.StudySearch.ask
-
-    def killed(self, *arguments):
-        found = ask(self, *arguments)
-        if count():
-            die()
-        return found
-
-    sampler.StudySearch.ask = killed
-elif where == "write":
-    append = journal.SoundJournalBackend.append_logs
-
-    def torn(self, logs):
-        if count():
-            text = "".join(json.dumps(log) + "\\n" for log in logs)
-            with open(self._file_path, "a") as file:
-                file.write(text[: random.Random(left).randrange(1, len(text))])
-            die()
-        append(self, logs)
-
-    journal.SoundJournalBackend.append_logs = torn
-elif where == "evaluation":
-    import quadrat.studies.evaluation as evaluation
-    call = evaluation.WithParams.__call__
-
-    def killed_in(self, params):
-        if count():
-            die()
-        return call(self, params)
-
-    evaluation.WithParams.__call__ = killed_in
-
-sys.exit(main(sys.argv[1:]))
-"""
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_killed_again_and_again_the_study_is_that_of_one_run(seed: int, folder: Path) -> None:
-    """During suggestions, evaluations and writes, and at any moment, twelve times in a row."""
-    (folder / "killer.py").write_text(KILLER)
-    rng = random.Random(seed)  # noqa: S311
-    kills = ["suggestion", "evaluation", "write", "any"] * 3
-    rng.shuffle(kills)
-    arguments = command("-n", "14", "--seed", str(seed))
-    for where in kills:
-        if where == "any":
-            process = started(arguments, 0.05)
-            time.sleep(rng.uniform(0.5, 3.0))
-            process.kill()
-        else:
-            after = rng.randrange(40) if where == "write" else rng.randrange(4)
-            killer = [sys.executable, "killer.py", *arguments[3:]]
-            process = started(killer, 0.01, QUADRAT_TEST_KILL=f"{where}:{after}")
-        _, err = process.communicate(timeout=60)
-        assert process.returncode in (-signal.SIGKILL, 0), err
-    assert main(arguments[3:]) == 0
-    assert main([*arguments[3:], "--storage", "whole.journal"]) == 0
-    assert told(study()) == told(study("whole.journal"))
-    assert all(trial.state is TrialState.COMPLETE for trial in study().trials)
-
-
-def test_workers_whose_coordinator_was_killed_leave_nothing_running() -> None:
-    process = started(command("-n", "12", "--workers", "3"), 0.2)
-    wait_for_trials(3, "quadrat.journal")
-    process.kill()
-    process.communicate()
-    before = {trial.number: trial.params for trial in study().trials}
-    assert tune("-n", "12", "--workers", "3") == 0
-    assert [trial.state for trial in study().trials] == [TrialState.COMPLETE] * 12
-    assert all(params.items() <= study().trials[number].params.items() for number, params in before.items())
-
-
-LIMITED = """
-import resource, sys
-from quadrat.cli import main
-resource.setrlimit(resource.RLIMIT_FSIZE, (12_000, 12_000))
-sys.exit(main(sys.argv[1:]))
-"""
-
-
-def test_a_disk_that_is_full_during_the_run(folder: Path) -> None:
-    """Said in a line; what was told before is kept, and the study goes on when there is room again."""
-    (folder / "limited.py").write_text(LIMITED)
-    process = started([sys.executable, "limited.py", *command("-n", "12")[3:]], 0.0)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 2, err
-    [line] = err.splitlines()
-    assert line.startswith("quadrat: storage: expected quadrat.journal to take what is told, got [Errno 27] File too")
-    shown = [line for line in out.splitlines()[1:] if line.split()]
-    before = told(study())
-    complete = [trial for trial in before if trial[1] is TrialState.COMPLETE]
-    assert len(shown) <= len(complete) < 12
-    assert tune("-n", "12") == 0
-    assert told(study())[: len(complete)] == complete
-    assert tune("-n", "12", "--storage", "whole.journal") == 0
-    assert told(study()) == told(study("whole.journal"))
 
 
 def test_a_server_that_stops_during_the_run(

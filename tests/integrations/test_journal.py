@@ -60,6 +60,45 @@ def test_half_a_line_longer_than_what_is_read_at_a_time(tmp_path: Path) -> None:
     assert lines_in(path) == LINES
 
 
+@pytest.mark.parametrize(
+    "tail",
+    [b"text\n", b"text\nmore\n\n", b"17\n", b"\xff\xfe\n", b"\0" * 5000, b"\0\n" * 3, b'{"op":\n', b'{"op":\0\0'],
+    ids=repr,
+)
+def test_what_is_no_record_is_cut_off_the_end(tail: bytes, tmp_path: Path) -> None:
+    """As a power cut leaves it, or a program that writes to the wrong file."""
+    path = tmp_path / "journal"
+    backend = SoundJournalBackend(str(path))
+    backend.append_logs(LINES)
+    list(backend.read_logs(0))
+    path.write_bytes(path.read_bytes() + tail)
+    for reader in (backend, SoundJournalBackend(str(path))):
+        assert list(reader.read_logs(0)) == LINES
+        assert list(reader.read_logs(3)) == []
+    backend.append_logs([{"op": 9}])
+    assert lines_in(path) == [*LINES, {"op": 9}]
+    assert list(backend.read_logs(3)) == [{"op": 9}]
+
+
+def test_what_is_no_record_in_the_middle_is_said_and_left(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    path.write_bytes(b'{"op":0}\ntext\n{"op":1}\n')
+    with pytest.raises(ValueError, match="line 2 is no record, but line 3 is one"):
+        list(SoundJournalBackend(str(path)).read_logs(0))
+
+
+@pytest.mark.parametrize("content", [b"buy milk", b"buy milk\n", b'{"a": 1}', b"x,y\n1,2\n"], ids=repr)
+def test_a_file_that_never_was_a_journal_is_left_as_it_is(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "notes"
+    path.write_bytes(content)
+    backend = SoundJournalBackend(str(path))
+    with pytest.raises(ValueError, match="got a file that begins with"):
+        list(backend.read_logs(0))
+    with pytest.raises(ValueError, match="got a file that begins with"):
+        backend.append_logs(LINES)
+    assert path.read_bytes() == content
+
+
 def test_optunas_own_backend_cannot_read_such_a_file(tmp_path: Path) -> None:
     """What this is for."""
     path = tmp_path / "journal"

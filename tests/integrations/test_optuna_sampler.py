@@ -23,6 +23,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState, create_trial
 import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.integrations import QuadratSampler, optuna_sampler, recommend
+from quadrat.integrations.running_trials import RunningTrials, publish
 from quadrat.integrations.study_search import REPLICATES, STANDARD_ERROR, StudySearch
 from quadrat.methods import Auto
 from quadrat.methods.base import Failed, Told
@@ -167,13 +168,12 @@ def test_threads_share_a_sampler() -> None:
 
 def test_threads_do_not_evaluate_the_same_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """What one has chosen is published before the next one chooses, however long that takes."""
-    publish = optuna_sampler._publish
 
     def slowly(*args: Any) -> None:
         time.sleep(0.02)
         publish(*args)
 
-    monkeypatch.setattr(optuna_sampler, "_publish", slowly)
+    monkeypatch.setattr("quadrat.integrations.optuna_sampler.publish", slowly)
     study = study_of(6, search_space=SPACE)
     trials = [study.ask() for _ in range(3)]
     with ThreadPoolExecutor(3) as pool:
@@ -192,11 +192,11 @@ def test_of_two_processes_that_choose_at_once_the_later_trial_yields(
     ask = StudySearch.ask
     published: list[dict[str, Any]] = []
 
-    def asked(self: StudySearch, number: int, running: list[dict[str, Any]]) -> dict[str, Any]:
+    def asked(self: StudySearch, number: int, running: dict[int, dict[str, Any]]) -> dict[str, Any]:
         params = ask(self, number, running)
         if not published:
             published.append(params)
-            optuna_sampler._publish(study, study.trials[other.number], params, SPACE)
+            publish(study, study.trials[other.number], params, SPACE)
         return params
 
     monkeypatch.setattr(StudySearch, "ask", asked)
@@ -492,3 +492,23 @@ def test_a_threshold_is_turned_with_the_values(direction: str) -> None:
         assert ours.params == theirs.params
         optimizer.tell(ours, 0.8 * ours.params["x"])
         study.tell(theirs, 0.8 * ours.params["x"])
+
+
+def test_what_runs_is_read_again_when_it_says_something_else() -> None:
+    """What was kept of a trial must not outlive what it was read from, nor the trial."""
+    study = study_of(2, search_space=SPACE)
+    running = RunningTrials(SPACE)
+    first, second = study.ask(), study.ask()
+
+    def seen() -> dict[int, dict[str, Any]]:
+        return running.beside(second.number, study.get_trials(deepcopy=False))
+
+    assert seen() == {}, "nothing was chosen yet"
+    objective(first)
+    chosen = seen()
+    assert chosen == {first.number: first.params} == seen()
+    other = {**first.params, "x": 0.25}
+    study._storage.set_trial_param(first._trial_id, "x", 0.25, SPACE["x"])
+    assert seen() == {first.number: other}, "what was asked for counts before what was chosen"
+    study.tell(first, 1.0)
+    assert seen() == {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -301,40 +300,70 @@ def test_a_study_has_one_coordinator_at_a_time(tmp_path: Path) -> None:
         pass
 
 
-def test_a_lease_that_was_not_renewed_is_void_whoever_has_its_number_now(tmp_path: Path) -> None:
-    study = study_at(tmp_path / "log")
-    old = {"owner": "x", "host": socket.gethostname(), "pid": os.getpid(), "until": time.time() - 1}
-    study.set_user_attr("quadrat:coordinator", old)
+def lease_of(study: Study) -> dict[str, Any]:
+    """Return the lease of a study, as this process would write it."""
     with Lease(study):
+        return dict(study.user_attrs["quadrat:coordinator"], owner="x")
+
+
+linux_only = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs the kernel's word on processes")
+
+
+@linux_only
+@pytest.mark.parametrize("change", [{"pid": 2**22 + 1}, {"started": 1}], ids=["ended", "its number is another's now"])
+def test_a_lease_of_a_process_that_died_here_is_void_at_once(change: dict[str, int], tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+    study.set_user_attr("quadrat:coordinator", {**lease_of(study), **change})
+    with Lease(study, seconds=1000):
         pass
 
 
-def test_a_lease_of_a_process_that_died_here_is_void(tmp_path: Path) -> None:
+@linux_only
+def test_a_lease_of_a_process_that_runs_here_holds_without_signs_of_life(tmp_path: Path) -> None:
     study = study_at(tmp_path / "log")
-    far = {"owner": "x", "host": socket.gethostname(), "pid": 2**22 + 1, "until": time.time() + 1000}
-    study.set_user_attr("quadrat:coordinator", far)
-    with Lease(study):
+    study.set_user_attr("quadrat:coordinator", lease_of(study))
+    with pytest.raises(InvalidInput, match=f"which process {os.getpid()} on"), Lease(study, seconds=0.01):
         pass
 
 
-def test_a_lease_of_another_machine_lasts_as_long_as_it_says(tmp_path: Path) -> None:
+def test_a_lease_of_another_machine_holds_as_long_as_there_are_signs_of_life(tmp_path: Path) -> None:
+    """No clock is compared: what matters is that something changes."""
     study = study_at(tmp_path / "log")
-    other = {"owner": "x", "host": "elsewhere", "pid": os.getpid(), "until": time.time() + 1000}
+    other = {**lease_of(study), "host": "elsewhere", "kernel": "another"}
     study.set_user_attr("quadrat:coordinator", other)
-    with pytest.raises(InvalidInput, match="on elsewhere does"), Lease(study):
+    renewal = threading.Timer(0.2, lambda: study.set_user_attr("quadrat:coordinator", {**other, "signs": 2}))
+    renewal.start()
+    with pytest.raises(InvalidInput, match="on elsewhere does"), Lease(study, seconds=60):
         pass
-    study.set_user_attr("quadrat:coordinator", {**other, "until": time.time() - 1})
-    with Lease(study):
+    renewal.join()
+    with Lease(study, seconds=0.3):
         pass
 
 
 def test_a_lease_is_renewed_while_it_is_held(tmp_path: Path) -> None:
     study = study_at(tmp_path / "log")
     with Lease(study, seconds=0.3):
-        first = study.user_attrs["quadrat:coordinator"]["until"]
+        first = study.user_attrs["quadrat:coordinator"]["signs"]
         deadline = time.monotonic() + 10
-        while study.user_attrs["quadrat:coordinator"]["until"] == first:
+        while study.user_attrs["quadrat:coordinator"]["signs"] == first:
             assert time.monotonic() < deadline
             time.sleep(0.02)
     assert study.user_attrs["quadrat:coordinator"] is None
     assert not any(thread.name == "quadrat-lease" for thread in threading.enumerate())
+
+
+def test_a_coordinator_whose_study_was_taken_over_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that was suspended for long, on another machine, when it wakes up; the lease stays with the other one."""
+    study = study_at(tmp_path / "log")
+    other = {**lease_of(study), "host": "elsewhere"}
+    monkeypatch.setattr(Lease.__init__, "__kwdefaults__", {"seconds": 0.03})
+
+    def taken_over(params: dict[str, Any]) -> float:
+        study.set_user_attr("quadrat:coordinator", other)
+        time.sleep(0.3)
+        return value_of(params)
+
+    with pytest.raises(InvalidInput, match="on elsewhere does"):
+        run(study, taken_over)
+    assert study.user_attrs["quadrat:coordinator"] == other
+    assert len(study.trials) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -12,7 +13,7 @@ from typing import Annotated
 import typer
 
 import quadrat
-from quadrat.cli.screen import Screen
+from quadrat.cli.screen import Screen, visible
 from quadrat.errors import QuadratError, shortened
 
 __all__ = ["main"]
@@ -65,6 +66,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit complains
         return 1
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        length = len(str(error.filename))
+        return _refuse(f"path: expected one that is as short as files are named here, got one of {length} characters")
     except Exception as error:
         # typer's own usage errors. Their class lives in click for some versions of typer and in typer for others.
         if isinstance(error.__cause__, KeyboardInterrupt):
@@ -78,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refuse(message: str) -> int:
-    sys.stderr.write(f"quadrat: {shortened(' '.join(message.split()))}\n")
+    sys.stderr.write(f"quadrat: {visible(shortened(' '.join(message.split())))}\n")
     return _BAD_INPUT
 
 

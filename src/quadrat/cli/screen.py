@@ -8,7 +8,7 @@ from textwrap import fill
 
 from rich.console import Console, RenderableType
 
-__all__ = ["Screen", "refold"]
+__all__ = ["Screen", "refold", "visible"]
 
 _WIDEST = 120  # lines longer than this are hard to read
 _LABEL = re.compile(r" *(\[\d+\]|[A-Za-z][A-Za-z ]*:) ")
@@ -40,7 +40,26 @@ class Screen:
 
     def say(self, text: str) -> None:
         """Print paragraphs, folded to the width of the screen."""
-        self._console.file.write(refold(text, self.width) + "\n")
+        self._console.file.write(refold(visible(text), self.width) + "\n")
+
+
+def visible(text: str) -> str:
+    r"""Return a text in which control characters, but for ends of lines, are written out: none reaches a terminal.
+
+    Names come from storages, which others may write to.
+
+    Examples
+    --------
+    >>> visible("two\nlines, \x1b[31mone red")
+    'two\nlines, \\x1b[31mone red'
+    """
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(one if one.isprintable() or one == "\n" else _written_out(one) for one in text)
+
+
+def _written_out(character: str) -> str:
+    return character.encode("unicode_escape").decode()
 
 
 def refold(text: str, width: int) -> str:

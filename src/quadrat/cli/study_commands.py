@@ -59,7 +59,7 @@ def best_table(study: Study) -> tuple[Table, str]:
     table.add_column("recommended")
     table.add_column(f"best seen (trial {found.best_seen.number})")
     for name in {**found.params, **found.best_seen.params}:
-        table.add_row(name, _cell(found.params, name), _cell(found.best_seen.params, name))
+        table.add_row(shown(name), _cell(found.params, name), _cell(found.best_seen.params, name))
     table.add_row("value", _value(found), f"{found.best_seen.value:.6g}")
     if found.estimated_gain is not None and found.estimated_gain_upper is not None:
         gain = f"{found.estimated_gain:.3g}, at most {found.estimated_gain_upper:.3g} (90 %)"

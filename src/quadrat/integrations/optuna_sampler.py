@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +18,7 @@ from optuna.trial import FrozenTrial, TrialState
 from quadrat.blas_threads import on_one_blas_thread
 from quadrat.errors import InvalidInput
 from quadrat.integrations.distributions import DistributionSpace, OwnSpace, parameter_of
+from quadrat.integrations.running_trials import RunningTrials, chosen_params, publish
 from quadrat.integrations.study_search import StudySearch
 from quadrat.methods.base import Method
 from quadrat.optimizer.direction import Direction
@@ -28,8 +28,6 @@ from quadrat.space import Space
 
 __all__ = ["QuadratSampler", "chosen_params"]
 
-_CHOSEN = "quadrat:params"  # the system attribute of a trial with what was chosen for it, for others to see at once
-_LONGEST = 2045  # characters of an attribute in some databases
 _INDEPENDENT = 0x0D15  # names the stream of parameters that are sampled alone
 
 
@@ -96,7 +94,7 @@ class QuadratSampler(BaseSampler):
 
     def _forget(self) -> None:
         self._shared = IntersectionSearchSpace(include_pruned=True)
-        self._searches: dict[tuple[object, ...], StudySearch] = {}
+        self._searches: dict[tuple[object, ...], tuple[StudySearch, RunningTrials]] = {}
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -137,15 +135,16 @@ class QuadratSampler(BaseSampler):
         if chosen:  # the trial was begun before: by a process that died, or by one that lets this one evaluate it
             return chosen
         with self._lock:
-            search = self._search_of(study, search_space)
+            search, running = self._search_of(study, search_space)
             search.follow(study._get_trials(deepcopy=False, use_cache=False))
             known: dict[int, dict[str, Any]] = {}
             while True:  # the reads come after what takes time: others may have begun meanwhile
-                known |= _running(study, trial, search_space)
-                params = search.ask(trial.number, list(known.values()))
-                _publish(study, trial, params, search_space)  # before another thread looks at what runs
+                known |= running.beside(trial.number, study._get_trials(deepcopy=False, use_cache=False))
+                params = search.ask(trial.number, known)
+                publish(study, trial, params, search_space)  # before another thread looks at what runs
                 # Of two processes that chose at the same time, neither knowing of the other, the later trial yields.
-                if all(other in known or other > trial.number for other in _running(study, trial, search_space)):
+                others = running.beside(trial.number, study._get_trials(deepcopy=False, use_cache=False))
+                if all(other in known or other > trial.number for other in others):
                     break
         return params
 
@@ -174,14 +173,17 @@ class QuadratSampler(BaseSampler):
         if self._independent is not None:
             self._independent.after_trial(study, trial, state, values)
 
-    def _search_of(self, study: Study, search_space: Mapping[str, BaseDistribution]) -> StudySearch:
-        """Return the search of a study over this space; the last one of each study is kept."""
+    def _search_of(
+        self, study: Study, search_space: Mapping[str, BaseDistribution]
+    ) -> tuple[StudySearch, RunningTrials]:
+        """Return the search of a study over this space, and what runs there; the last one of each study is kept."""
         key = (id(study._storage), study._study_id, tuple(sorted((name, repr(d)) for name, d in search_space.items())))
         if key not in self._searches:
             self._searches = {other: search for other, search in self._searches.items() if other[:2] != key[:2]}
             direction = Direction.read(study.direction.name.lower())
             searched = DistributionSpace(search_space) if self._own is None else self._own
-            self._searches[key] = StudySearch(searched, self._method, direction, self._seed)
+            search = StudySearch(searched, self._method, direction, self._seed)
+            self._searches[key] = search, RunningTrials(search_space)
         return self._searches[key]
 
 
@@ -197,43 +199,3 @@ def _checked(search_space: Mapping[str, BaseDistribution]) -> dict[str, BaseDist
 
 def _decoded(space: Space, unit: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, Any]:
     return space.from_unit(space.round(unit[0])) if space.dimension else space.from_unit(np.empty(0))
-
-
-def _running(
-    study: Study, trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]
-) -> dict[int, dict[str, Any]]:
-    """Return what is known of the parameters of the other trials that run, by their numbers."""
-    return {
-        other.number: params
-        for other in study._get_trials(deepcopy=False, use_cache=False)
-        if other.state is TrialState.RUNNING
-        and other.number != trial.number
-        and (params := {**chosen_params(other, search_space), **other.params})
-    }
-
-
-def _publish(
-    study: Study, trial: FrozenTrial, params: Mapping[str, Any], search_space: Mapping[str, BaseDistribution]
-) -> None:
-    """Let other processes see at once what was chosen: Optuna writes parameters down when they are asked for."""
-    text = json.dumps({name: search_space[name].to_internal_repr(value) for name, value in params.items()})
-    for part in range(0, len(text), _LONGEST):
-        name = f"{_CHOSEN}:{part // _LONGEST}"
-        study._storage.set_trial_system_attr(trial._trial_id, name, text[part : part + _LONGEST])
-
-
-def chosen_params(trial: FrozenTrial, distributions: Mapping[str, BaseDistribution]) -> dict[str, Any]:
-    """Return what a sampler chose for a trial, of the parameters with these distributions, asked for or not yet."""
-    parts, part = [], 0
-    while (text := trial.system_attrs.get(f"{_CHOSEN}:{part}")) is not None:
-        parts.append(text)
-        part += 1
-    try:
-        inside: dict[str, float] = json.loads("".join(parts)) if parts else {}
-    except json.JSONDecodeError:  # whoever chose died between two parts
-        return {}
-    return {
-        name: distributions[name].to_external_repr(value)
-        for name, value in inside.items()
-        if name in distributions and distributions[name]._contains(value)
-    }

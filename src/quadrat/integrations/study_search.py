@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,7 @@ class StudySearch:
         self._seen: set[int] = set()  # numbers of finished trials
         self._last: FrozenTrial | None = None  # the last of them
         self._failed: list[Array] = []
+        self._running: dict[int, tuple[dict[str, Any], Array | None]] = {}
         self._constraints: tuple[str, ...] | None = None
 
     def follow(self, trials: Sequence[FrozenTrial]) -> None:
@@ -84,15 +85,26 @@ class StudySearch:
         self._last = new[-1]
         self.search.rebuild(happened)
 
-    def ask(self, number: int, running: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Return the parameters for a trial, as Optuna has them; `running` are those of trials that run."""
+    def ask(self, number: int, running: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
+        """Return the parameters for a trial, as Optuna has them; `running` are those of trials that run, by number."""
         space = self.searched.space
-        inside = [params for params in map(self.searched.read, running) if params is not None]
-        pending = list(space.to_units(inside))
+        self._running = {other: self._at(other, params) for other, params in running.items()}
+        pending = [point for _, point in self._running.values() if point is not None]
         taken = np.array([*pending, *self._failed]).reshape(-1, space.dimension)
-        keys = {(point + 0.0).tobytes() for point in taken}
-        x, _ = proposed_point(self.search, space, self.seed, number, taken, lambda x: (x + 0.0).tobytes() in keys)
+
+        def is_taken(x: Array) -> bool:
+            return bool((taken == x).all(axis=1).any())
+
+        x, _ = proposed_point(self.search, space, self.seed, number, taken, is_taken)
         return self.searched.show(space.from_unit(x))
+
+    def _at(self, number: int, params: dict[str, Any]) -> tuple[dict[str, Any], Array | None]:
+        """Return parameters of a trial that runs and their point, (D,), None outside the space: each is found once."""
+        known = self._running.get(number)
+        if known is not None and known[0] == params:
+            return known
+        inside = self.searched.read(params)
+        return params, None if inside is None else self.searched.space.to_units([inside])[0]
 
     def _happened(self, trial: FrozenTrial) -> Told | Failed | None:
         """Return what a finished trial says; None where its parameters are not those that are searched."""

@@ -32,6 +32,7 @@ from quadrat.methods.acquisition import draws
 from quadrat.methods.auto_model import LearnedModel
 from quadrat.methods.base import Failed, Proposal, Told
 from quadrat.methods.beliefs import Beliefs
+from quadrat.methods.crowd import nearest_running
 from quadrat.methods.turns import Turns
 from quadrat.methods.units import Units
 from quadrat.methods.zoom_cell import generation_size
@@ -124,6 +125,7 @@ class AutoCells:
         """
         assert self.zooming is not None
         cell, domain = self.zooming.cell, beliefs.domain
+        running = nearest_running(running, cell.centre, cell.sides)
         near = beliefs.near(cell.centre, cell.sides, self._rows, settings=1)
         key = (-1, self.zooming.moves)
         near.model.take_over(self._learned(key, beliefs, cell.centre, cell.sides, self._learned_from))
@@ -142,7 +144,8 @@ class AutoCells:
     def most_promising(self, beliefs: Beliefs, running: Array) -> tuple[Beliefs, tuple[Array, Array]]:
         """Return what the trials of the cell with the highest upper bound and their neighbours say, and its box.
 
-        A cell in which points (p, D) are being evaluated comes after those in which none are.
+        A cell in which points (p, D) are being evaluated comes after those in which none are; one in which more are
+        than it can hold, after those with fewer.
         """
         tree = self._grown(beliefs)
         means, homes = beliefs.model.means, tree.homes
@@ -152,8 +155,8 @@ class AutoCells:
         mean = np.bincount(homes, values)[leaves] / count[leaves]
         squares = np.bincount(homes, values**2)[leaves] / count[leaves]
         bound = mean + sqrt(2 * log(len(values))) * np.sqrt(np.maximum(squares - mean**2, 0.0))
-        waits = np.isin(leaves, [tree.leaf_of(point) for point in running])
-        leaf = int(leaves[np.lexsort((-bound, waits))[0]])
+        busy = np.bincount(tree.leaves_of(running), minlength=len(count))[leaves]
+        leaf = int(leaves[np.lexsort((-bound, -(-busy // CAPACITY)))[0]])
         lower, upper = tree.box(leaf)
         centre, sides = 0.5 * (lower + upper), 0.5 * (upper - lower)
         near = beliefs.near(centre, sides, self._rows, box=True, settings=1)

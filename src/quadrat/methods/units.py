@@ -142,7 +142,10 @@ class Units:
             scaled = variances / self.scale / self.scale
             if self.compression is not None:
                 scaled = scaled * np.exp(2 * self.log_slope(values))
-            return np.minimum(scaled, _LARGEST_VARIANCE)
+            scaled = np.minimum(scaled, _LARGEST_VARIANCE)
+            return np.where(
+                scaled > 0, np.maximum(scaled, 1 / _LARGEST_VARIANCE), scaled
+            )  # its inverse is a number too
 
     def log_slope(self, values: Array) -> Array:
         """Return the log of the derivative of what is seen, in that of the standardised value, at told values (N,)."""

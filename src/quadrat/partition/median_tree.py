@@ -72,6 +72,18 @@ class MedianTree:
             node = left if x[self._axis[node]] < self._cut[node] else right
         return node
 
+    def leaves_of(self, points: Array) -> Ints:
+        """Return the leaf of each point (p, D), shape (p,): of all at once, level by level."""
+        axes, cuts, children = np.array(self._axis), np.array(self._cut), np.array(self._children)
+        nodes = np.zeros(len(points), dtype=np.intp)
+        moving = np.arange(len(points)) if self._axis[0] >= 0 else np.empty(0, dtype=np.intp)
+        while len(moving):
+            at = nodes[moving]
+            beyond = points[moving, axes[at]] >= cuts[at]
+            nodes[moving] = children[at, beyond.astype(np.intp)]
+            moving = moving[axes[nodes[moving]] >= 0]
+        return nodes
+
     def members(self, leaf: int) -> Ints:
         """Return the numbers of the points in a leaf, in the order of adding."""
         return np.array(self._members[leaf], dtype=np.intp)

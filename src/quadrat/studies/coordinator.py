@@ -31,7 +31,7 @@ from quadrat.optimizer import FAILED, Trial
 from quadrat.space import Space
 from quadrat.studies.evaluation import TRIAL_ID
 from quadrat.studies.lease import Lease
-from quadrat.studies.outage import is_away, wait_for_storage
+from quadrat.studies.outage import Outage, is_away
 from quadrat.studies.telling import tell_outcome
 from quadrat.tune.workers import ExecutorGone, Finished, WorkerDied, Workers
 
@@ -113,6 +113,8 @@ class Coordinator:
         self._waiting: list[Trial] = []  # begun, but not with a worker
         self._running: dict[int, _Running] = {}
         self._untold: list[Finished] = []  # evaluated, but not in the storage
+        self._gone: ExecutorGone | None = None
+        self._outage = Outage()
         self._tries: dict[int, int] = {}
         self._ids: dict[int, int] = {}
         self._first_failures: int | None = 0  # None once a trial was complete
@@ -139,7 +141,7 @@ class Coordinator:
                 except Exception as error:
                     if not is_away(error):
                         raise
-                    wait_for_storage(self._study, error, interrupts.check)
+                    self._outage.wait(error)
                     self._adopted = False  # a trial may have been begun without an answer that says so
             return ending
 
@@ -160,6 +162,8 @@ class Coordinator:
             self._finish(finished)
         self._give_up_what_is_overdue()
         self._tell_all()
+        if self._gone is not None:
+            raise NotAvailable(f"workers: expected some that take trials, got none any more ({self._gone})")
         self._mend()
         return None
 
@@ -217,10 +221,13 @@ class Coordinator:
         self._ids[trial.number] = trial._trial_id
         if OWNER not in trial.user_attrs:
             trial.set_user_attr(OWNER, owner_note(owner, self._study.get_trials(deepcopy=False)))
-        if self._space is not None:
-            return Trial(trial.number, suggest(trial, self._space), "")
-        _ = trial.relative_params  # Optuna 5 waits with choosing until somebody asks
-        return Trial(trial.number, {TRIAL_ID: trial._trial_id}, "")
+        if self._space is None:
+            _ = trial.relative_params  # Optuna 5 waits with choosing until somebody asks
+            given = {TRIAL_ID: trial._trial_id}
+        else:
+            given = suggest(trial, self._space)
+        self._outage.end()
+        return Trial(trial.number, given, "")
 
     def _start_one(self, owner: str) -> bool:
         """Give a worker something to do; return whether there was anything."""
@@ -247,7 +254,8 @@ class Coordinator:
         number, error = finished.trial.number, finished.error
         running = self._running.pop(number)
         if isinstance(error, ExecutorGone):
-            raise NotAvailable(f"workers: expected some that take trials, got none any more ({error})")
+            self._gone = error
+            return
         if finished.unknown or isinstance(error, BrokenExecutor | WorkerDied) or self._is_cut_off(error):
             self._tries[number] = self._tries.get(number, 0) + 1
             if running.overdue:
@@ -273,6 +281,7 @@ class Coordinator:
                 handle = optuna.trial.Trial(self._study, self._ids[number])
                 state = self._told(handle, self._untold[0])
             del self._untold[0]
+            self._outage.end()
             self._count(state)
             self._on_told(number, state)
 
@@ -315,11 +324,6 @@ class _Interrupts:
     ) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
-
-    def check(self) -> None:
-        """Raise KeyboardInterrupt where there was an interrupt: for whoever waits and has nothing to finish."""
-        if self.caught:
-            raise KeyboardInterrupt(self.caught[0])
 
     def _caught(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002  # what was interrupted goes on
         self.caught.append(number)

@@ -1,0 +1,98 @@
+"""What trials that run evaluate: a sampler writes it down at once, so that others need not wait to be told.
+
+Optuna writes the parameters of a trial down one by one, when somebody asks for them. Whoever chooses in the meantime
+would not know of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+from optuna.distributions import BaseDistribution
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState
+
+__all__ = ["RunningTrials", "chosen_params", "publish"]
+
+_CHOSEN = "quadrat:params"  # the system attribute of a trial with what was chosen for it
+_LONGEST = 2045  # characters of an attribute in some databases
+_FIRST_PART = f"{_CHOSEN}:0"
+_Source: TypeAlias = tuple[tuple[str, ...], dict[str, Any]]  # what was chosen, and what was asked for
+
+
+def publish(
+    study: Study, trial: FrozenTrial, params: Mapping[str, Any], search_space: Mapping[str, BaseDistribution]
+) -> None:
+    """Let other processes see at once what was chosen."""
+    text = json.dumps({name: search_space[name].to_internal_repr(value) for name, value in params.items()})
+    for part in range(0, len(text), _LONGEST):
+        name = f"{_CHOSEN}:{part // _LONGEST}"
+        study._storage.set_trial_system_attr(trial._trial_id, name, text[part : part + _LONGEST])
+
+
+def chosen_params(trial: FrozenTrial, distributions: Mapping[str, BaseDistribution]) -> dict[str, Any]:
+    """Return what a sampler chose for a trial, of the parameters with these distributions, asked for or not yet."""
+    return _read(_parts(trial), distributions)
+
+
+class RunningTrials:
+    """What is known of the parameters of trials that run.
+
+    What was read of a trial is kept as long as it says the same: with thousands that run, reading all of them for each
+    that begins would take longer than choosing.
+
+    Parameters
+    ----------
+    distributions
+        Of the parameters that are searched, by name.
+    """
+
+    def __init__(self, distributions: Mapping[str, BaseDistribution]) -> None:
+        self._distributions = distributions
+        self._known: dict[int, tuple[_Source, dict[str, Any]]] = {}
+
+    def beside(self, number: int, trials: Iterable[FrozenTrial]) -> dict[int, dict[str, Any]]:
+        """Return the parameters of those that run, by number, without the one with this number.
+
+        Parameters that were asked for count before those that were chosen; trials of which nothing is known are left
+        out.
+        """
+        running = {}
+        for trial in trials:
+            if trial.state is TrialState.RUNNING and trial.number != number:
+                running[trial.number] = self._of(trial)
+        self._known = {other: read for other, read in self._known.items() if other in running}
+        return {other: params for other, params in running.items() if params}
+
+    def _of(self, trial: FrozenTrial) -> dict[str, Any]:
+        source, known = (_parts(trial), trial.params), self._known.get(trial.number)
+        if known is None or known[0] != source:
+            chosen = _read(source[0], self._distributions)
+            known = self._known[trial.number] = (source[0], dict(source[1])), {**chosen, **source[1]}
+        return known[1]
+
+
+def _parts(trial: FrozenTrial) -> tuple[str, ...]:
+    """What was written down of a choice: in parts, because some databases take no long ones."""
+    attributes = trial.system_attrs
+    text = attributes.get(_FIRST_PART)
+    if text is None:
+        return ()
+    parts = [text]
+    while len(parts[-1]) == _LONGEST and (text := attributes.get(f"{_CHOSEN}:{len(parts)}")) is not None:
+        parts.append(text)
+    return tuple(parts)
+
+
+def _read(parts: tuple[str, ...], distributions: Mapping[str, BaseDistribution]) -> dict[str, Any]:
+    try:
+        inside: dict[str, float] = json.loads("".join(parts)) if parts else {}
+    except json.JSONDecodeError:  # whoever chose died between two parts
+        return {}
+    return {
+        name: distributions[name].to_external_repr(value)
+        for name, value in inside.items()
+        if name in distributions and distributions[name]._contains(value)
+    }
