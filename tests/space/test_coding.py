@@ -49,4 +49,4 @@ def test_existing_asks_parents_first() -> None:
 
 def test_points_outside_the_cube_are_refused() -> None:
     with pytest.raises(InvalidInput, match=r"expected coordinates in \[0, 1\], got 1.5 in row 1 on axis 2 \('rate'\)"):
-        coding().checked([[0, 0, 0], [0, 0, 1.5]])
+        coding().checked(np.array([[0, 0, 0], [0, 0, 1.5]]))
