@@ -17,7 +17,7 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: compatibility fuzz sbom audit demo test lint types docs docs-serve paper paper-smoke paper-cnn bench mutation faults peers format clean
+.PHONY: coverage compatibility fuzz sbom audit demo test lint types docs docs-serve paper paper-smoke paper-cnn bench mutation faults peers format clean
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Quadrat needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
@@ -39,6 +39,13 @@ test: lint types
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests src
 
 # The variable silences an advertisement of the theme.
+# Lines and branches that the tests reach, those in commands and workers included; half as long again as make test.
+coverage: $(VENV)/.ready
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n 2 --dist loadfile tests src
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
 docs: $(VENV)/.ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --clean
 	@echo "site/index.html"
