@@ -7,6 +7,7 @@ import pytest
 
 from quadrat.arrays import Array
 from quadrat.confidence import AdaptiveBand, Assumptions, ChowdhuryGopalanBand, SimpleBand, certify
+from quadrat.confidence.bands import LADDER
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Kernel, Matern, SquaredExponential
 
@@ -115,6 +116,26 @@ def test_noise_stated_too_small_is_noticed() -> None:
     band.add([[0.2], [0.21], [0.6]], [3.0, -3.0, 0.0])
     assert band.rejection is not None
     assert "sum of squares" in band.rejection
+
+
+@pytest.mark.parametrize("norm", [1.0, 3.0])
+def test_noise_is_rejected_exactly_where_its_bound_is_crossed(norm: float) -> None:
+    """y = (c, -c) at what is one point to the kernel: y^T (K + a)^-1 y = 2 c^2 / a, so the residuals are 2 c^2 - a B^2.
+
+    That is largest for the least a = sigma^2/B^2, and the noise allows sigma^2 (4 log(10/delta) + 2 N log 2).
+    """
+    sigma = 0.05
+    edge = sigma**2 * (4 * np.log(10 / DELTA) + 2 * 2 * np.log(2) + 1)
+    for share, is_rejected in ((0.98, False), (1.02, True)):
+        c = np.sqrt(share * edge / 2)
+        band = AdaptiveBand(Assumptions(SquaredExponential(0.5), norm_bound=norm, noise=sigma), DELTA)
+        band.add([[0.2], [0.2 + 1e-9]], [c, -c])
+        assert (band.rejection is not None) == is_rejected
+
+
+def test_regularisers_are_four_times_one_another_and_lambda_is_one_of_them() -> None:
+    assert (LADDER[0], LADDER[2], len(LADDER)) == (1 / 16, 1.0, 6)
+    np.testing.assert_allclose(np.divide(LADDER[1:], LADDER[:-1]), 4.0)
 
 
 @pytest.mark.parametrize("norm", [1e-6, 1e-3, 0.1])

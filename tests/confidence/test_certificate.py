@@ -157,3 +157,13 @@ def test_bad_effort(options: dict[str, object]) -> None:
     band, _ = told_band(1, 1, 5)
     with pytest.raises(InvalidInput, match=r"tolerance|max_cells"):
         certified_maximum(band, dimension=1, **options)  # type: ignore[arg-type]
+
+
+def test_cells_are_made_only_while_they_can_help() -> None:
+    """A loose tolerance is met with few cells; none are made beyond `max_cells`."""
+    band, _ = told_band(1, 1, 40)
+    loose = certified_maximum(band, dimension=1, max_cells=400, tolerance=0.3)
+    assert loose.resolved
+    assert 1 < len(loose.centres) < 40
+    for most in (1, 2, 7):
+        assert len(certified_maximum(band, dimension=1, max_cells=most, tolerance=0.0).centres) == most

@@ -98,3 +98,20 @@ def test_any_of_the_bands_rejects() -> None:
     single.add([[0.5, 0.5]], [0.0])
     next(iter(single._own.values()))[1].reject("for a test")
     assert "for a test" in str(single.rejection)
+
+
+def test_a_context_of_several_axes_is_another_one_as_soon_as_one_differs() -> None:
+    given, fixed = Assumptions(Matern(2.5, [0.3, 0.6, 0.6]), 2.0, 0.1), np.array([False, True, True])
+    rng = np.random.default_rng(2)
+    contexts = np.array([[0.1, 0.5], [0.9, 0.5], [0.1, 0.2]])[rng.integers(0, 3, 45)]
+    X = np.column_stack([rng.random(45), contexts])
+    y = np.sin(4 * X.sum(1)) + 0.1 * rng.standard_normal(45)
+    band = ContextualBand(given, DELTA, fixed)
+    band.add(X, y)
+    joint, own = AdaptiveBand(given, DELTA / 2), AdaptiveBand(given, DELTA / 2 / CONTEXTS)
+    joint.add(X, y)
+    here = (contexts == [0.1, 0.5]).all(1)
+    own.add(X[here], y[here])
+    points = np.column_stack([np.linspace(0, 1, 20), np.full(20, 0.1), np.full(20, 0.5)])
+    upper = np.minimum(joint.interval(points).upper, own.interval(points).upper)
+    np.testing.assert_allclose(band.interval(points).upper, upper, atol=1e-9)

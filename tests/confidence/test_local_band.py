@@ -227,6 +227,12 @@ def test_replicates_merge() -> None:
     agree_with_bands_by_hand(band, points, values)
 
 
+def test_minus_zero_is_zero() -> None:
+    band = LocalBand(GIVEN, DELTA, 2)
+    band.add([[-0.0, 0.25], [0.0, 0.25], [0.0, -0.0], [0.0, 0.0]], [0.1, 0.2, 0.3, 0.4])
+    assert band.x.tolist() == [[0.0, 0.25], [0.0, 0.0]]
+
+
 def test_points_and_values_may_be_given_as_to_any_band() -> None:
     """A vector is one point, or many points of one dimension; a number is the value of all."""
     band, plain = grown(), grown()

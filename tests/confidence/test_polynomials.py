@@ -75,6 +75,8 @@ def test_replicates_count_one_by_one() -> None:
 def test_bad_input() -> None:
     with pytest.raises(InvalidInput, match="inside the cell"):
         LocalPolynomial(CELL, [[0.9, 0.9]], [0.0], degree=1, assumptions=GIVEN, delta=0.01)
+    with pytest.raises(InvalidInput, match="inside the cell"):
+        LocalPolynomial(CELL, np.vstack([X, [[0.9, 0.9]]]), [*Y, 0.0], degree=1, assumptions=GIVEN, delta=0.01)
     with pytest.raises(InvalidInput, match="delta: expected"):
         LocalPolynomial(CELL, X, Y, degree=1, assumptions=GIVEN, delta=0.0)
     with pytest.raises(InvalidInput, match="y: expected 15 entries, got 1"):

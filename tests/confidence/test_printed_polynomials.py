@@ -67,6 +67,18 @@ def test_max_err_dominates_every_point(degree: int, exact: bool) -> None:
         assert found == pytest.approx(errors.max())
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_max_err_looks_at_every_corner_in_three_dimensions(seed: int) -> None:
+    rng, cube = np.random.default_rng(seed), Cell.unit(3)
+    X = rng.random((40, 3))
+    corners = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+    w = interpolation_weights(cube, X, corners, 1)
+    errors = (1 + np.abs(w).sum(1)) * 2.0 * np.sqrt(3) ** 1.5
+    errors += 0.3 * np.linalg.norm(w, axis=1) * np.sqrt(2 * np.log(40))
+    found = max_err(cube, X, degree=1, smoothness=1.5, constant=2.0, noise=0.3, delta=0.05)
+    assert found == pytest.approx(errors.max())
+
+
 def test_max_err_without_enough_points() -> None:
     few = max_err(CELL, points(4), degree=1, smoothness=1.5, constant=2.0, noise=0.3, delta=0.05)
     assert few == pytest.approx(2 * 2.0 * (np.sqrt(2) * 0.5) ** 1.5 + 0.3 / 2 * np.sqrt(2 * np.log(40)))

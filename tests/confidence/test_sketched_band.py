@@ -63,6 +63,8 @@ def test_it_is_clipped_to_what_the_norm_allows_and_optimism_is_not() -> None:
     assert wide.optimism(far)[0] > 1.0
     assert wide.rejection is None
     before = band.optimism(far)[0]
+    at = band.process.predict(far)
+    assert before == pytest.approx(at.mean[0] + band.beta * at.deviation[0])
     with band.pending(far):
         assert band.optimism(far)[0] < before
     assert band.optimism(far)[0] == before

@@ -48,6 +48,8 @@ def test_the_view_says_what_the_band_says() -> None:
     view.add([[0.5, 0.5]], [0.1])
     assert whole.x[-1].tolist() == [0.5, 0.7, 0.5]
     assert view.rejection is None
+    whole.reject("for a test")
+    assert "for a test" in str(view.rejection)
 
 
 def test_the_certified_maximum_of_a_slice_bounds_the_band_there_and_is_below_that_of_the_cube() -> None:

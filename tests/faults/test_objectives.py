@@ -172,6 +172,9 @@ class Scalar:
     def item(self) -> float:
         return self._value
 
+    def __repr__(self) -> str:  # the names of tests must not have addresses in them
+        return f"Scalar({self._value})"
+
 
 @pytest.mark.parametrize(
     ("number", "value"),

@@ -115,3 +115,23 @@ def test_empty_factor() -> None:
     chol = GrowingCholesky()
     assert chol.logdet() == 0.0
     assert chol.half_solve(np.zeros((0, 4))).shape == (0, 4)
+
+
+@pytest.mark.parametrize("diagonal", [1e-4, 1.0, 1e4])
+def test_what_counts_as_lost_is_a_share_of_the_diagonal(diagonal: float) -> None:
+    """A pivot is nothing but rounding below 4 eps max(n, 8) of its diagonal entry, whatever the units."""
+    strict, edge = JitterPolicy(relative=0.0), 32 * np.finfo(np.float64).eps * diagonal
+    assert strict.shortfall(1.01 * edge, diagonal, 3) == 0.0
+    with pytest.raises(NumericalFailure, match="singular"):
+        strict.shortfall(0.99 * edge, diagonal, 3)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_jitter_in_a_block_has_the_units_of_the_matrix(scale: float) -> None:
+    """A pivot of 1e-12 of its diagonal entry is lifted to 1e-10 of it, in a block as alone; one of 1e-8 is not."""
+    for pivot, lifted in ((1e-12, 1e-10), (1e-8, 1e-8)):
+        A = scale * np.array([[1.0, 1.0], [1.0, 1.0 + pivot]])
+        for sizes in ([2], [1, 1]):
+            chol = grow(A, sizes)
+            assert chol.factor[1, 1] ** 2 == pytest.approx(scale * lifted, rel=1e-3)
+            assert chol.jitter[1] == pytest.approx(scale * (lifted - pivot), rel=1e-3, abs=0.0)

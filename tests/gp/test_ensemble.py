@@ -10,7 +10,7 @@ import pytest
 from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, LogPosterior, Observations
-from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
+from quadrat.gp.ensemble import Ensemble, EnsemblePrediction, _inverse_factor
 from quadrat.kernels import Matern, Tied
 
 RNG = np.random.default_rng(12)
@@ -212,3 +212,30 @@ def test_bad_input_says_what_was_expected_and_what_came(act: object, words: list
         act(LogPosterior(KERNEL, merged(*UNKNOWN)))  # type: ignore[operator]
     for word in words:
         assert word in str(caught.value)
+
+
+def test_the_log_of_an_average_is_that_of_a_product_over_settings_also_where_it_underflows() -> None:
+    logs = np.array([[-0.3, -800.0], [0.2, -801.0], [-1.0, -5000.0]])
+    more = np.array([[0.1, -3.0], [-0.4, -2.0], [0.5, -1.0]])
+    at = EnsemblePrediction(logs, np.ones_like(logs))
+    value, terms, total = at.log_average(logs, more)
+    plain = np.exp(logs[:, 0] + more[:, 0])
+    assert value[0] == pytest.approx(np.log(plain.mean()))
+    np.testing.assert_allclose(terms[:, 0] / total[0], plain / plain.sum())
+    assert value[1] == pytest.approx(-803 + np.log(2 / 3))
+    np.testing.assert_allclose(terms[:, 1] / total[1], [0.5, 0.5, 0.0], atol=1e-12)
+
+
+def test_a_matrix_that_has_a_factor_gets_no_jitter() -> None:
+    K = Matern(0.5, 0.2)(X)
+    half = _inverse_factor(K, np.full(len(X), 0.3), 1.0)
+    np.testing.assert_allclose(half @ (K + 0.3 * np.eye(len(X))) @ half.T, np.eye(len(X)), atol=1e-13)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize(("negative", "jitter"), [(0.0, 1e-9), (3e-9, 1e-8), (3e-8, 1e-7)])
+def test_jitter_is_the_least_power_of_ten_that_makes_a_factor(scale: float, negative: float, jitter: float) -> None:
+    """[[1, 1 + n], [1 + n, 1]] has the eigenvalue -n; jitter grows tenfold from 1e-9 of the scale."""
+    A = scale * np.array([[1.0, 1.0 + negative], [1.0 + negative, 1.0]])
+    L = np.linalg.inv(_inverse_factor(A, np.zeros(2), scale))
+    np.testing.assert_allclose(L @ L.T, A + jitter * scale * np.eye(2), rtol=1e-10)

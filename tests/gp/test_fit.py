@@ -199,6 +199,7 @@ def test_warm_starts_and_restarts() -> None:
     ("options", "starts"),
     [
         ({"starts": 1}, ["given", "own"]),
+        ({"starts": 1, "own_start": True}, ["given", "own"]),
         ({"starts": 1, "own_start": False}, ["given"]),
         ({"restarts": 2, "own_start": False}, ["drawn", "drawn"]),
         ({"starts": 1, "restarts": 1, "own_start": False}, ["given", "drawn"]),
@@ -226,13 +227,14 @@ def test_a_fit_starts_where_it_is_told_to(
         return result
 
     monkeypatch.setattr("scipy.optimize.minimize", recorded)
+    own_start = {"own_start": bool(options["own_start"])} if "own_start" in options else {}
     fit = fit_map(
         kernel,
         data,
         starts=[given] * options.get("starts", 0),
-        own_start=bool(options.get("own_start", True)),
         restarts=options.get("restarts", 0),
         rng=np.random.default_rng(0),
+        **own_start,  # type: ignore[arg-type]
     )
     assert seen == starts
     assert fit.log_posterior == max(heights)
@@ -283,3 +285,10 @@ def test_noise_that_cannot_be_learned_is_not() -> None:
     assert len(known.parameters) == 3
     with pytest.raises(InvalidInput, match="noise_variance: expected > 0 for replicated"):
         fit_map(Matern(2.5, (0.5, 0.5)), REPLICATED, noise_variance=0.0)
+
+
+def test_evaluations_are_counted_one_by_one() -> None:
+    objective = LogPosterior(Matern(2.5, 0.5), Observations.merge(X, Y))
+    for count in (1, 2, 3):
+        objective(objective.start())
+        assert objective.evaluations == count

@@ -96,3 +96,17 @@ def test_bad_input() -> None:
         greedy_gain(Matern(2.5), -1, 0.1, dimension=1)
     with pytest.raises(InvalidInput, match=r"candidates: expected at least one"):
         greedy_gain(Matern(2.5), 1, 0.1, dimension=1, candidates=np.zeros((0, 1)))
+
+
+def test_one_candidate_observed_again_and_again_in_closed_form() -> None:
+    """Before observation t + 1 the variance is 1/(1 + t/lambda); beyond 400 steps, that of the last stands for all."""
+    lam = 0.3
+    steps = 0.5 * np.log1p(1 / (1 + np.arange(400) / lam) / lam)
+    for n, total in ((7, steps[:7].sum()), (400, steps.sum()), (1000, steps.sum() + 600 * steps[-1])):
+        found = greedy_gain(Matern(2.5, 0.3), n, lam, dimension=1, candidates=[[0.5]])
+        assert found.value == pytest.approx(total / (1 - 1 / np.e), rel=1e-9)
+
+
+@pytest.mark.parametrize(("dimension", "size"), [(1, 4096), (2, 64**2), (3, 16**3), (4, 8**4), (5, 5**5), (12, 2**12)])
+def test_the_grid_is_the_finest_of_at_most_4096_points(dimension: int, size: int) -> None:
+    assert f"grid of {size} " in greedy_gain(Matern(2.5, 0.3), 1, 0.1, dimension=dimension).how

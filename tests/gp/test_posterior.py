@@ -286,6 +286,9 @@ def test_summaries_do_not_count_pending_points() -> None:
         assert gp.cholesky.size == 14, "repeated pending points are merged"
         assert gp.logdet == logdet
         assert gp.log_evidence == evidence
+        for told in (gp.x, gp.y, gp.noise_variances, gp.counts, gp.jitter):
+            assert len(told) == len(gp) == 12
+        assert gp.n_observations == 12
 
 
 def test_twins_share_covariances_and_agree_with_themselves_alone() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from quadrat.arrays import Array
-from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.errors import InvalidInput, NotAvailable, NumericalFailure
 from quadrat.gp import GaussianProcess
 from quadrat.gp.nystrom import NystromPosterior
 from quadrat.gp.sketch import Sketch, SketchedProcess
@@ -241,3 +241,73 @@ def test_a_dictionary_without_points_knows_the_prior_alone() -> None:
     at = gp.predict(X)
     assert at.mean == pytest.approx(np.zeros(12), abs=1e-6)
     assert at.deviation == pytest.approx(np.full(12, 1.3), rel=1e-6)
+
+
+def test_points_that_coincide_without_noise_cannot_be_believed_in() -> None:
+    nothing = NystromPosterior.prior(KERNEL, 0.0, np.empty((0, 2)))
+    with pytest.raises(NumericalFailure, match="cannot be told apart"):
+        nothing.believing(np.full((2, 2), 0.5), np.zeros(2))
+
+
+def test_where_nothing_is_unknown_the_deviation_has_no_slope() -> None:
+    known = NystromPosterior.prior(Matern(2.5, 0.3), 0.0, np.empty((0, 1))).believing(np.array([[0.5]]), np.zeros(1))
+    at = known.predict_with_gradients(np.array([[0.5], [0.6]]))
+    assert at.deviation_gradient is not None
+    assert at.deviation[0] == at.deviation_gradient[0, 0] == 0.0
+    assert at.deviation_gradient[1, 0] > 0
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.4, 0.9])
+@pytest.mark.parametrize("growth", [1.0, 2.5])
+def test_the_factor_solves_its_equation(epsilon: float, growth: float) -> None:
+    """It is 1 + u with (1 + 1/u) w = u and 1 + w = g/(1 - epsilon)."""
+    u = Sketch(epsilon=epsilon).factor(growth) - 1
+    assert u > 0
+    assert (1 + 1 / u) * (growth / (1 - epsilon) - 1) == pytest.approx(u)
+
+
+def test_dictionaries_are_drawn_when_what_did_not_enter_passes_the_ratio() -> None:
+    """Next to no point enters; each draw comes with the first sum over 3 of variances divided by that of the noise."""
+    X, y = data(120)
+    gp = SketchedProcess(KERNEL, noise_variance=1.0, sketch=Sketch(q=1e-9, ratio=4.0))
+    sums, draws = 0.0, 0
+    for point, value in zip(X, y, strict=True):
+        sums += float(gp.predict(point[None]).deviation[0] ** 2)
+        gp.add(point[None], [value])
+        draws, sums = (draws + 1, 0.0) if sums > 3 else (draws, sums)
+        assert gp.draws == draws
+        assert len(gp.dictionary) == (draws > 0)
+    assert draws > 3
+
+
+def test_no_point_is_sure_of_its_place_in_a_new_dictionary() -> None:
+    """Seven points far apart, each with a chance near a half: the likeliest one is drawn in about half of the draws."""
+    X = np.linspace(0, 1, 7)[:, None]
+    drawn = []
+    for seed in range(30):
+        gp = SketchedProcess(Matern(2.5, 0.01), noise_variance=1.0, sketch=Sketch(q=0.5, ratio=1e9), seed=seed)
+        gp.add(X, np.zeros(7))
+        likeliest = gp.x[int(np.argmax(gp.predict(gp.x).deviation))]
+        gp._draw()
+        drawn.append((gp.dictionary == likeliest).all(1).any())
+    assert 0.25 < np.mean(drawn) < 0.75
+
+
+def test_what_is_undone_can_be_told_again_and_what_stayed_is_merged() -> None:
+    gp, _ = pair(20, Sketch())
+    state, first = gp.save(), gp.x[:1].copy()
+    gp.add([[0.123, 0.456]], [1.0])
+    gp.restore(state)
+    gp.add(first, [0.5])
+    assert (len(gp), gp.n_observations) == (20, 21)
+    gp.add([[0.123, 0.456]], [1.0])
+    assert (len(gp), gp.n_observations) == (21, 22)
+
+
+def test_repeated_pending_points_are_one() -> None:
+    gp, exact = pair(20, ALL)
+    points = np.array([[0.21, 0.35], [0.8, 0.6]])
+    with gp.pending(np.repeat(points, 50, axis=0)), exact.pending(np.repeat(points, 50, axis=0)):
+        assert len(gp.dictionary) == 22
+        np.testing.assert_allclose(gp.predict(points).deviation, exact.predict(points).deviation, rtol=1e-6)
+    assert len(gp.dictionary) == 20

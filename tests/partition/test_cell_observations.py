@@ -84,3 +84,13 @@ def test_adding_nothing_changes_nothing() -> None:
     tree = PartitionTree(2)
     assert tree.add_many(np.empty((0, 2))).tolist() == []
     assert tree.count(0) == 0
+
+
+def test_an_empty_cell_that_was_split_holds_nothing() -> None:
+    tree = PartitionTree(2)
+    left, right = tree.split(0)
+    tree.split(left)
+    for node in (0, left, right):
+        assert tree.observations(node).shape == (0,)
+    tree.add([0.9, 0.1])
+    assert [tree.observations(node).tolist() for node in (0, left, right)] == [[0], [], [0]]

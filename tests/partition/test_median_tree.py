@@ -68,6 +68,8 @@ def check(tree: MedianTree, points: Array) -> None:
     held = np.array([contains(tree, leaf, somewhere) for leaf in leaves])
     assert (held.sum(axis=0) == 1).all(), "in exactly one box"
     assert [tree.leaf_of(x) for x in somewhere] == [leaves[i] for i in held.argmax(axis=0)]
+    assert tree.leaves_of(somewhere).tolist() == [tree.leaf_of(x) for x in somewhere], "all at once"
+    assert tree.leaves_of(somewhere[:0]).shape == (0,)
     boxes = [tree.box(leaf) for leaf in leaves]
     assert all((lower < upper).all() for lower, upper in boxes)
     assert sum(float(np.prod(upper - lower)) for lower, upper in boxes) == pytest.approx(1.0, abs=1e-12)
