@@ -7,7 +7,7 @@ import pytest
 
 from quadrat import problems
 from quadrat.arrays import Array
-from quadrat.methods.fence import ENOUGH, Fence
+from quadrat.methods.fence import ENOUGH, Fence, _ends
 from quadrat.methods.units import Units
 
 RNG = np.random.default_rng(0)
@@ -87,3 +87,11 @@ def test_units_of_fenced_values_are_those_of_the_rest() -> None:
     compressed = Units.of(values, compressed=True)
     assert np.isfinite(compressed.log_slope(values)).all()
     assert np.isfinite(compressed.variance(np.ones_like(values), values)).all()
+
+
+def test_where_to_cut_is_sought_in_few_places_however_many_values_there_are() -> None:
+    """A search that has converged: most values nearly equal, and thousands with large gaps between them."""
+    rng = np.random.default_rng(0)
+    values = np.sort(np.concatenate([1e-9 * rng.random(15_000), -rng.random(5_000)]))
+    assert len(_ends(values, 5_000)) < 10
+    assert Fence.around(values) is None

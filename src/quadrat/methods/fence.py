@@ -63,22 +63,38 @@ class Fence:
             return None
         halves = np.sort(0.5 * values)
         gaps = np.diff(halves)
-        for stop in range(count - above, count + 1):  # the smallest rest that will do: all of its outside is absurd
-            for start in range(below, -1, -1):
-                reach = halves[stop - 1] - halves[start]
+        differing = np.concatenate([[0], np.cumsum(gaps > 0)])  # gaps that are none, counted from the left
+        # The smallest rest that will do: all of its outside is absurd.
+        for stop in _ends(halves[::-1], above):
+            for start in _ends(halves, below):
+                low, high = halves[start], halves[count - 1 - stop]
+                reach, inner = high - low, count - 1 - stop - start
                 is_gap_below = start == 0 or gaps[start - 1] > FAR * reach
-                is_gap_above = stop == count or gaps[stop - 1] > FAR * reach
-                distinct = 2 * np.count_nonzero(gaps[start : stop - 1]) >= stop - start - 1
-                differs = distinct and reach > _LEAST_RANGE * max(abs(halves[start]), abs(halves[stop - 1]))
+                is_gap_above = stop == 0 or gaps[count - 1 - stop] > FAR * reach
+                distinct = 2 * (differing[count - 1 - stop] - differing[start]) >= inner
+                differs = distinct and reach > _LEAST_RANGE * max(abs(low), abs(high))
                 if is_gap_below and is_gap_above and differs:
-                    if stop - start == count:
+                    if start == stop == 0:
                         return None
                     margin = BEYOND * reach
-                    low = -np.inf if start == 0 else 2 * (halves[start] - margin)
-                    high = np.inf if stop == count else 2 * (halves[stop - 1] + margin)
-                    return cls(float(low), float(high))
+                    return cls(
+                        low=-np.inf if start == 0 else float(2 * (low - margin)),
+                        high=np.inf if stop == 0 else float(2 * (high + margin)),
+                    )
         return None
 
     def __call__(self, values: Array) -> Array:
         """Return values, of any shape, as they are seen."""
         return np.clip(values, self.low, self.high)
+
+
+def _ends(ordered: Array, most: int) -> list[int]:
+    """How many of at most `most` values at the beginning of `ordered` may be absurd, most first, 0 last.
+
+    Those behind which a gap lies of more than `FAR` times what lies between it and the value after `most`, which
+    belongs to every rest. Each such gap is `FAR` times the one after it, so that they are few, however many values
+    there are.
+    """
+    reach = np.abs(ordered[most] - ordered[1 : most + 1])
+    gap = np.abs(np.diff(ordered[: most + 1]))
+    return [*(np.flatnonzero(gap > FAR * reach) + 1)[::-1].tolist(), 0]
