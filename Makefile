@@ -5,6 +5,7 @@
 #   make paper   the paper's figures and tables from scratch, resumable (paper-smoke: tiny; paper-cnn: table 1 with PyTorch)
 #   make faults  kills, signals, full disks, torn files: what is left of studies after them, in ten minutes
 #   make compatibility   every supported Python, and the oldest packages; sbom, audit: what is installed, and advisories
+#   make soak    100,000 trials, 5,000 on a journal with 16 workers, fleets of thousands simulated; hours, resumable
 #   make bench   speed, as ratios against bare BLAS calls and peers (make peers installs those)
 #   make mutation  whether the tests notice 300 small errors in gp, partition and confidence, resumable
 
@@ -17,7 +18,7 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: coverage compatibility fuzz sbom audit demo test lint types docs docs-serve paper paper-smoke paper-cnn bench mutation faults peers format clean
+.PHONY: coverage compatibility fuzz sbom audit demo test lint types docs docs-serve paper paper-smoke paper-cnn bench mutation faults soak peers format clean
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Quadrat needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
@@ -92,6 +93,9 @@ bench: $(VENV)/.ready
 
 faults: $(VENV)/.ready
 	$(BIN)/python benchmarks/faults.py --write
+
+soak: $(VENV)/.ready
+	$(BIN)/python benchmarks/soak.py --write
 
 mutation: $(VENV)/.ready
 	$(BIN)/python benchmarks/mutation.py --write --workers $(WORKERS)

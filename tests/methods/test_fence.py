@@ -94,4 +94,3 @@ def test_where_to_cut_is_sought_in_few_places_however_many_values_there_are() ->
     rng = np.random.default_rng(0)
     values = np.sort(np.concatenate([1e-9 * rng.random(15_000), -rng.random(5_000)]))
     assert len(_ends(values, 5_000)) < 10
-    assert Fence.around(values) is None
