@@ -58,3 +58,17 @@ def test_is_among_compares_every_pair(shape: tuple[int, int]) -> None:
     assert got.dtype == np.bool_
     if all(shape):
         assert 0 < sum(wanted) < len(wanted)
+
+
+def test_is_among_says_the_same_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a tree and by every pair, at the border of what counts as rounding too."""
+    rng = np.random.default_rng(5)
+    others = rng.random((300, 3))
+    shifts = np.repeat([0.0, 0.99e-9, 1.01e-9, -0.99e-9, 1e-3], 60)[:, None]
+    points = np.vstack([np.clip(others + shifts * rng.integers(0, 2, others.shape), 0, 1), rng.random((50, 3))])
+    by_pairs = is_among(points, others)
+    monkeypatch.setattr("quadrat.nearest._AT_ONCE", 0)
+    by_tree = is_among(points, others)
+    assert by_tree.tolist() == by_pairs.tolist()
+    assert 0 < by_pairs.sum() < len(points)
+    assert is_among(points, others[:0]).tolist() == [False] * len(points)

@@ -9,6 +9,7 @@ from quadrat.arrays import Array, Bools, Ints
 __all__ = ["is_among", "nearest"]
 
 _ROUNDING = 1e-9  # of the cube's side
+_AT_ONCE = 1 << 17  # pairs that are compared one with the other: a tree takes less time and memory for more
 
 
 def nearest(points: Array, centre: Array, sides: Array, count: int, *, box: bool = False) -> Ints:
@@ -34,6 +35,12 @@ def is_among(points: Array, others: Array) -> Bools:
     The same but for rounding: a parameter keeps fewer digits than a coordinate has, so that what was asked for comes
     back changed in the last of them.
     """
+    if len(points) * len(others) > _AT_ONCE:
+        from scipy.spatial import cKDTree
+
+        # The distance to the nearest is the largest difference in a coordinate: the same numbers as below.
+        distance, _ = cKDTree(others).query(points, p=np.inf, distance_upper_bound=2 * _ROUNDING)
+        return np.asarray(distance <= _ROUNDING)
     apart: Array = np.abs(points[:, None] - others[None])
     same: Bools = np.all(apart <= _ROUNDING, axis=2)
     return np.asarray(np.any(same, axis=1))

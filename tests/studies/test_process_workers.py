@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, wait
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -178,6 +179,29 @@ def test_an_objective_may_have_processes_of_its_own(workers: ProcessWorkers) -> 
     before = multiprocessing.get_start_method(allow_none=True)
     assert workers.submit(multiprocessing.get_start_method, allow_none=True).result() == before
     assert workers.submit(doubled_in_a_pool, [1, 2]).result(timeout=60) == [2, 4]
+
+
+def begin_and_sleep(begun: Connection) -> None:
+    begun.send(None)
+    time.sleep(60.0)
+
+
+def ended_by(number: signal.Signals) -> int | None:
+    """The exit status of a process of an objective that is sent a signal while it works."""
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    process = context.Process(target=begin_and_sleep, args=(there,))
+    process.start()
+    here.recv()
+    assert process.pid is not None
+    os.kill(process.pid, number)
+    process.join(30.0)
+    return process.exitcode
+
+
+def test_a_process_of_an_objective_ends_when_it_is_told_to(workers: ProcessWorkers) -> None:
+    """A pool ends its processes by SIGTERM: where they ignored it as workers do, it would wait for ever."""
+    assert workers.submit(ended_by, signal.SIGTERM).result(timeout=60) == -signal.SIGTERM
 
 
 def test_what_waits_can_be_cancelled() -> None:

@@ -170,12 +170,11 @@ class AutoSearch(Search):
         if self.cells.is_zooming(number):
             return self.cells.zoom(self.beliefs, number, running)
         if self.model.is_of_all and len(running) > MOST:
-            return Proposal(highest_of_a_draw(self.beliefs, self.seed, number), "highest of a draw of f")
+            return Proposal(highest_of_a_draw(self.beliefs, running, self.seed, number), "highest of a draw of f")
         if self.model.is_of_all:
             return self._improve(self.beliefs, number, running)
         beliefs, box = self.cells.most_promising(self.beliefs, running)
-        centre, sides = 0.5 * (box[0] + box[1]), 0.5 * (box[1] - box[0])
-        return self._improve(beliefs, number, nearest_running(running, centre, sides, box=True), box)
+        return self._improve(beliefs, number, running, box)
 
     def _improve(
         self, beliefs: Beliefs, number: int, running: Array, box: tuple[Array, Array] | None = None
@@ -188,8 +187,9 @@ class AutoSearch(Search):
         best = x[chances.order(means.mean(axis=0), features)[:BEST]]
         # Each setting's own best mean: free of the luck of one draw. Minus infinity where no point counts.
         target = means[:, chances.held(features)].max(axis=1, initial=-np.inf)
-        believed = self.domain.features(running)
-        if len(running):
+        close = running if box is None else nearest_running(running, *_middle_and_reach(box), box=True)
+        believed = self.domain.features(close)
+        if len(close):
             expected = ensemble.predict(believed).mean[:, chances.held(believed)]
             target = np.maximum(target, expected.max(axis=1, initial=-np.inf))
         score = AutoScore(
@@ -329,3 +329,9 @@ def _excesses(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Gen
     highest = np.argsort(-(mean + 2 * deviation), kind="stable")[: _POINTS - 1]
     pairs = zip(*ensemble.covariances(np.vstack([here, others[highest]])), strict=True)
     return np.concatenate([excesses(mean, joint, _DRAWS_OF_F, rng) for mean, joint in pairs])
+
+
+def _middle_and_reach(box: tuple[Array, Array]) -> tuple[Array, Array]:
+    """The middle of a box and half of its sides, each (D,)."""
+    lower, upper = box
+    return 0.5 * (lower + upper), 0.5 * (upper - lower)

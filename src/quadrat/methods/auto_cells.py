@@ -125,7 +125,6 @@ class AutoCells:
         """
         assert self.zooming is not None
         cell, domain = self.zooming.cell, beliefs.domain
-        running = nearest_running(running, cell.centre, cell.sides)
         near = beliefs.near(cell.centre, cell.sides, self._rows, settings=1)
         key = (-1, self.zooming.moves)
         near.model.take_over(self._learned(key, beliefs, cell.centre, cell.sides, self._learned_from))
@@ -136,7 +135,8 @@ class AutoCells:
             if wanted.any():
                 points = points[wanted]
                 break
-        ensemble = near.model.current()[1].believing(domain.features(running))
+        close = nearest_running(running, cell.centre, cell.sides)
+        ensemble = near.model.current()[1].believing(domain.features(close))
         means, joint = (part[0] for part in ensemble.covariances(domain.features(points)))
         highest = points[int(np.argmax(draws(means, joint, 1, rng)[:, 0]))]
         return Proposal(highest, f"highest of a draw of f in a cell that zooms, {_width(cell.sides)}")

@@ -38,7 +38,7 @@ __all__ = [
 CREDIBLE = 1.6448536269514722
 """The normal quantile of .95: a credible interval of 90 % reaches so many deviations to each side."""
 
-_LARGEST_SUM, _LARGEST_SQUARE = 1e200, 1e100
+_LARGEST_SUM, _LARGEST_SQUARE = 1e280, 1e100
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Told:
     x
         The point, shape (D,): the rounded one, where the space rounds.
     values
-        Everything measured there, shape (r,), r >= 1, larger is better. What lies beyond +-1e200 counts as that: sums
+        Everything measured there, shape (r,), r >= 1, larger is better. What lies beyond +-1e280 counts as that: sums
         of values must be numbers.
     variance
         Noise variance of the mean of `values` where the teller knew a standard error; None otherwise.

@@ -5,7 +5,9 @@ rows. Up to `MOST` rows that is done with all of them. Beyond,
 
 - a model near a place believes in those that are nearest to the place;
 - over the whole cube, the point is asked for at which a draw of f is highest. Draws differ by themselves, so that no
-  trial needs to know of the others [K18], and the cost does not depend on how many there are.
+  trial needs to believe in the others [K18], and the cost does not depend on how many there are.
+
+Whatever runs is not asked for again, all the same.
 
 References
 ----------
@@ -20,7 +22,7 @@ import numpy as np
 from quadrat.arrays import Array
 from quadrat.methods.acquisition import draws, scattered
 from quadrat.methods.beliefs import Beliefs
-from quadrat.nearest import nearest
+from quadrat.nearest import is_among, nearest
 from quadrat.randomness import generator
 
 __all__ = ["MOST", "highest_of_a_draw", "nearest_running"]
@@ -36,10 +38,11 @@ def nearest_running(running: Array, centre: Array, sides: Array, *, box: bool = 
     return running[nearest(running, centre, sides, MOST, box=box)]
 
 
-def highest_of_a_draw(beliefs: Beliefs, seed: int, number: int) -> Array:
+def highest_of_a_draw(beliefs: Beliefs, running: Array, seed: int, number: int) -> Array:
     """Return the candidate, shape (D,), at which a draw of f under a draw of its settings is highest.
 
-    Of those that may be asked for; of all, where none may.
+    Of those that may be asked for and are none of the points (p, D) that run; where there are none, of those that may;
+    of all, where none may.
     """
     rng, domain = generator(seed, number, _DRAWN), beliefs.domain
     _, ensemble = beliefs.model.current()
@@ -50,7 +53,10 @@ def highest_of_a_draw(beliefs: Beliefs, seed: int, number: int) -> Array:
     anywhere = rng.random((UNIFORM, domain.dimension))
     points = domain.rounded(np.vstack([anywhere, scattered(best, NEAR, SCALES, rng)]))
     fine = beliefs.may_be_asked(points, beliefs.least_log_chance(seed, number))
-    points = points[fine] if fine.any() else points
+    for wanted in (fine & ~is_among(points, running), fine):
+        if wanted.any():
+            points = points[wanted]
+            break
     setting = int(rng.integers(len(ensemble)))
     mean, joint = (part[setting] for part in ensemble.covariances(domain.features(points)))
     highest: Array = points[int(np.argmax(draws(mean, joint, 1, rng)[:, 0]))]

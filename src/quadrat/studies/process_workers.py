@@ -194,11 +194,18 @@ def _begin_worker(environment: dict[str, str], folder: str, start_method: str | 
     os.chdir(folder)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave_to_parent)  # not SIG_IGN, which programs that an objective starts would inherit
+    os.register_at_fork(after_in_child=_end_as_usual)
     threading.Thread(target=_end_with_parent, name="quadrat-parent", daemon=True).start()
 
 
 def _leave_to_parent(number: int, frame: FrameType | None) -> None:
     """Do nothing."""
+
+
+def _end_as_usual() -> None:
+    """In a process that an objective forks: signals end it. A pool of its own ends its processes so."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _end_with_parent() -> None:
