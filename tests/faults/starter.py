@@ -36,9 +36,11 @@ class Starter:
         self._begun: list[int] = []
         self._server: subprocess.Popen[bytes] | None = None
         # A shell starts what runs in the background with SIGINT ignored; processes that we start would inherit that.
-        self._interrupt = signal.getsignal(signal.SIGINT)
-        if self._interrupt is signal.SIG_IGN:
+        self._before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        if self._before[signal.SIGINT] is signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self._before[signal.SIGTERM] is signal.SIG_IGN:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
         return self
 
     def __exit__(
@@ -50,7 +52,8 @@ class Starter:
         if self._server is not None:
             self._server.communicate()
         self._server = None
-        signal.signal(signal.SIGINT, self._interrupt)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
     def copy(
         self,

@@ -204,6 +204,16 @@ def test_a_process_of_an_objective_ends_when_it_is_told_to(workers: ProcessWorke
     assert workers.submit(ended_by, signal.SIGTERM).result(timeout=60) == -signal.SIGTERM
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc, which Linux has")
+def test_only_the_server_of_workers_ignores_sigterm(workers: ProcessWorkers) -> None:
+    import quadrat.studies.process_server  # noqa: F401
+
+    assert signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN
+    server = workers.submit(os.getppid).result()
+    ignored = next(line for line in Path(f"/proc/{server}/status").read_text().split("\n") if line.startswith("SigIgn"))
+    assert int(ignored.split()[1], 16) >> (signal.SIGTERM - 1) & 1
+
+
 def test_what_waits_can_be_cancelled() -> None:
     executor = ProcessWorkers(1)
     first, second = executor.submit(slowly_double, 1), executor.submit(double, 2)
