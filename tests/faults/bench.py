@@ -61,12 +61,16 @@ FAULTS = {
 
 
 def faulty(params):
-    """Each of the faults that the environment names happens once, in whichever evaluation comes first."""
+    """Each of the faults that the environment names happens once, to whichever trials come first, one to each."""
+    met = "met-" + "-".join(str(value) for value in params.values())
+    if os.path.exists(met):
+        return bowl(params)
     for name in os.environ["FAULTS"].split():
         try:
             os.close(os.open(f"had-{name}", os.O_CREAT | os.O_EXCL))
         except FileExistsError:
             continue
+        open(met, "w").close()
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         FAULTS[name]()
     return bowl(params)
