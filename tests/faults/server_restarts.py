@@ -22,7 +22,8 @@ def server_that_restarts(bench: Bench, server: PostgresServer, url: str, *, outa
         time.sleep(away)
         server.start()
     assert run.wait() == 0, run.complained
-    assert run.complained.count("the storage answers again") >= outages, run.complained
+    # An outage may pass while nothing is asked of the server: that there was one is said where it was noticed.
+    assert "the storage answers again" in run.complained, run.complained
     assert "Traceback" not in run.complained, run.complained
     return bench.audit("a PostgreSQL server that crashes and comes back", outages, n_trials)
 
