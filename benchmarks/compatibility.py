@@ -32,7 +32,7 @@ TOOLS = ("pytest", "hypothesis", "mpmath")
 CORE = (
     "space", "kernels", "partition", "test_arrays.py", "test_lazy_names.py", "gp/test_posterior.py",
     "gp/test_cholesky.py", "optimizer/test_optimizer.py", "optimizer/test_outcome.py", "optimizer/test_replay.py",
-    "optimizer/test_past_study.py", "tune/test_tune.py", "cli/test_cli.py", "cli/test_method_text.py",
+    "optimizer/test_past_study.py", "tune/test_tune.py", "cli/test_cli.py", "methods/test_method_text.py",
     "cli/test_bench_commands.py", "studies/test_opening.py", "studies/test_results_file.py", "studies/test_table.py",
     "integrations/test_journal.py", "integrations/test_distributions.py", "integrations/test_optuna_sampler.py",
     "integrations/test_study_space.py",

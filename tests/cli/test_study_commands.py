@@ -39,6 +39,22 @@ def test_best_shows_the_recommended_beside_the_best_seen(capsys: pytest.CaptureF
     assert found["credible_interval"][0] < found["value"] < found["credible_interval"][1]
 
 
+def test_best_says_what_the_method_of_the_study_certifies(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = optuna.load_study(study_name="bowl", storage=qd.journal_storage(folder / "quadrat.journal"))
+    kept.set_user_attr("quadrat:method", "LP0(kernel=Matern(2.5, 0.5), norm_bound=3, noise=0.01, budget=20)")
+    assert main(["best", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    low, high = found["certified_interval"]
+    assert low <= (2 * found["params"]["x"] - 0.5) ** 2 / 4 <= high
+    assert found["certified_gap"] == high - found["certificate"]["best_possible"] > 0
+    assert found["credible_interval"] is None
+    assert main(["best"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"({low:.4g} to {high:.4g}, certified)" in out
+    assert f"certificate within {found['certified_gap']:.4g} of the optimum" in out
+    assert "90 %" not in out
+
+
 def test_export_writes_a_row_for_each_trial(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "--csv", "-"]) == 0
     out = capsys.readouterr().out

@@ -11,7 +11,7 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from optuna.study import Study, StudyDirection
 from optuna.trial import TrialState, create_trial
 
-from quadrat.cli.study_model import model_of
+from quadrat.cli.study_model import kept_method, model_of
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.integrations import recommend
 from quadrat.kernels import Matern
@@ -95,6 +95,36 @@ def test_what_has_one_value_is_recommended_with_it() -> None:
     distributions: dict[str, Any] = {"x": FloatDistribution(0, 1), "kind": CategoricalDistribution(["a"])}
     study.add_trial(create_trial(params={"x": 0.5, "kind": "a"}, distributions=distributions, value=1.0))
     assert model_of(study, RandomSearch()).recommendation.params == {"x": 0.5, "kind": "a"}
+
+
+@pytest.mark.parametrize("direction", ["maximize", "minimize"])
+def test_the_gap_is_that_of_the_recommended_point(direction: str) -> None:
+    study = optuna.create_study(direction=StudyDirection[direction.upper()])
+    sign = 1 if direction == "maximize" else -1
+    for x in (0.1, 0.35, 0.5, 0.62, 0.9):
+        trial = create_trial(params={"x": x}, distributions={"x": FloatDistribution(0, 1)}, value=sign * x * (1 - x))
+        study.add_trial(trial)
+    found = model_of(study, LP0(kernel=Matern(2.5, 0.5), norm_bound=1, noise=0.01, budget=20), most_cells=0)
+    assert found.cells is None  # nobody asked for them
+    assert found.certificate is not None
+    interval, bound = found.recommendation.certified_interval, found.certificate.best_possible
+    assert interval is not None
+    assert bound is not None
+    worst = min(sign * interval[0], sign * interval[1])
+    assert found.certified_gap == sign * bound - worst
+    assert found.certified_gap >= 0.25 - found.recommendation.params["x"] * (1 - found.recommendation.params["x"])
+
+
+def test_a_method_is_kept_with_options_or_is_the_default() -> None:
+    study = optuna.create_study()
+    assert kept_method(study) is None
+    study.set_user_attr("quadrat:method", "ExpectedImprovement")  # its recommendation is the default's
+    assert kept_method(study) is None
+    study.set_user_attr("quadrat:method", "PiGPUCB(noise=0.1)")
+    assert kept_method(study) == PiGPUCB(noise=0.1)
+    study.set_user_attr("quadrat:method", "open('secret')")
+    with pytest.raises(InvalidInput, match="method: expected one of Auto"):
+        kept_method(study)
 
 
 @pytest.mark.parametrize("reports", [True, False])

@@ -175,6 +175,26 @@ def test_what_was_set_at_first_need_not_be_said_again() -> None:
     assert told(study()) == told(study(name="whole"))
 
 
+def test_a_certified_study_shows_what_is_certified(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "space.toml").write_text('[x]\ntype = "float"\nlow = 0.0\nhigh = 1.0\n')
+    (folder / "train.py").write_text("def bowl(params):\n    return (params['x'] - 0.3) ** 2\n")
+    method = "LPGPUCB(kernel=Matern(2.5, 0.5), norm_bound=3, noise=0.01, budget=20)"
+    assert tune("-n", "8", "--method", method) == 0
+    out = capsys.readouterr().out
+    assert "certified interval" in out.splitlines()[0]
+    assert "within" in out.splitlines()[0]
+    assert "90 %" not in out
+    _, _, so_far, low, to, high, gap, *_ = out.splitlines()[1].split()
+    assert (to, float(low) < float(so_far) < float(high)) == ("to", True)
+    assert 0 < float(gap) < 20
+    said = next(line for line in out.splitlines() if line.startswith("certificate"))
+    assert tune("-n", "8", "--json") == 0
+    found = json.loads(capsys.readouterr().out)["recommended"]
+    assert f"within {found['certified_gap']:.4g} of the" in said
+    assert found["certified_interval"][0] <= (found["params"]["x"] - 0.3) ** 2 <= found["certified_interval"][1]
+    assert found["certified_gap"] >= (found["params"]["x"] - 0.3) ** 2, "the optimum is 0"
+
+
 def test_a_space_in_json(folder: Path) -> None:
     space = qd.Space.from_toml("space.toml")
     (folder / "space.json").write_text(json.dumps(space.to_dict()))

@@ -8,9 +8,9 @@ from tests.security.fuzz_space_files import check_refusal
 from tests.security.fuzzing import Outcome
 from tests.security.mutation import ODD_TEXTS, Random, mutated_text
 
-from quadrat.cli.method_text import read_method
 from quadrat.errors import QuadratError
 from quadrat.methods.base import Method
+from quadrat.methods.method_text import read_method
 
 __all__ = ["read_method_text"]
 

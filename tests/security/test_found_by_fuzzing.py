@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.security.captured import run_command
 from tests.security.study_example import write_study
 
-from quadrat.cli.method_text import read_method
 from quadrat.errors import InvalidInput
+from quadrat.methods.method_text import read_method
 from quadrat.space import Categorical, Space
 from quadrat.studies import open_storage
 

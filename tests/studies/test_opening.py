@@ -14,6 +14,8 @@ from optuna.study import Study
 import quadrat as qd
 from quadrat.errors import InvalidInput
 from quadrat.integrations.study_space import kept_space
+from quadrat.kernels import Matern
+from quadrat.methods import LP0
 from quadrat.space import Categorical, Float, Int, Space
 from quadrat.studies import open_storage
 from quadrat.studies.opening import DEFAULT_STUDY, METHOD, SEED, find_study, open_study
@@ -47,6 +49,25 @@ def test_what_is_given_is_kept_and_need_not_be_given_again(storage: BaseStorage)
     assert (again.user_attrs[METHOD], again.user_attrs[SEED]) == ("RandomSearch", 7)
     run = qd.Optimizer(SPACE, direction="maximize", method="RandomSearch", seed=7)
     assert [asked(again), asked(again)] == [run.ask().params, run.ask().params]
+
+
+def test_a_method_is_kept_with_its_options(storage: BaseStorage) -> None:
+    space, given = Space(x=Float(0, 1)), "LP0(kernel=Matern(2.5, 0.3),  norm_bound=2, noise=0.1, budget=9)"
+    open_study(storage, None, space=space, direction="maximize", method=given, seed=1)
+    again = open_study(storage, None, **NOTHING)
+    assert again.user_attrs[METHOD] == "LP0(kernel=Matern(2.5, 0.3), norm_bound=2, noise=0.1, budget=9)"
+    method = LP0(kernel=Matern(2.5, 0.3), norm_bound=2, noise=0.1, budget=9)
+    run = qd.Optimizer(space, direction="maximize", method=method, seed=1)
+    for value in (0.0, 1.0, 0.5, 0.25):
+        trial, expected = again.ask(), run.ask()
+        assert qd.suggest(trial, space) == expected.params
+        again.tell(trial, value)
+        run.tell(expected, value)
+    other_words = "LP0(budget=9, noise=0.1, norm_bound=2.0, kernel=Matern(nu=2.5, lengthscales=0.3))"
+    assert open_study(storage, None, **{**NOTHING, "method": other_words}).user_attrs == again.user_attrs
+    for other in (given.replace("=2,", "=3,"), "Auto"):
+        with pytest.raises(InvalidInput, match=r"method: expected LP0.*, which the study 'quadrat' has, got"):
+            open_study(storage, None, **{**NOTHING, "method": other})
 
 
 def test_every_opening_goes_on_where_the_last_one_stopped(storage: BaseStorage) -> None:

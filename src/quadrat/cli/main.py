@@ -190,7 +190,12 @@ WhichWay = Annotated[
     str | None, typer.Option("--direction", help="maximize or minimize; a new study minimizes if not given.")
 ]
 MethodName = Annotated[
-    str | None, typer.Option("--method", help="Name of a method, see quadrat methods; kept with the study.")
+    str | None,
+    typer.Option(
+        "--method",
+        help="Name of a method, see quadrat methods, or one with its options: 'LPGPUCB(kernel=Matern(2.5, 0.3),"
+        " norm_bound=2, noise=0.1, budget=100)'; kept with the study.",
+    ),
 ]
 Seed = Annotated[int | None, typer.Option("--seed", help="Of a new study, kept with it; 0 if not given.")]
 

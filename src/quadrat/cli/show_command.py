@@ -15,17 +15,17 @@ from optuna.trial import FrozenTrial, TrialState
 
 from quadrat.cli.cell_table import cell_table
 from quadrat.cli.json_output import print_json
-from quadrat.cli.method_text import read_method
 from quadrat.cli.screen import Screen
 from quadrat.cli.sparkline import ASCII, BLOCKS
 from quadrat.cli.study_commands import opened
-from quadrat.cli.study_model import StudyModel, model_of
+from quadrat.cli.study_model import StudyModel, kept_method, model_of
 from quadrat.cli.study_summary import model_json, progress_in, summary_lines, summary_table
 from quadrat.cli.trial_table import Line, plain_table, shown, trial_table
 from quadrat.cli.where import Where
 from quadrat.errors import InvalidInput, QuadratError
 from quadrat.integrations.study_search import standard_error_of, values_of
 from quadrat.methods.base import Method
+from quadrat.methods.method_text import read_method
 from quadrat.studies.opening import METHOD, SEED, check_one_objective
 from quadrat.studies.storage import place
 from quadrat.studies.telling import FAILURE
@@ -165,11 +165,8 @@ def _model(study: Study, stated: Method | None, most_cells: int | None) -> Study
     """Return what is believed of a study, or why nothing is."""
     if not any(values_of(trial) for trial in study.get_trials(deepcopy=False)):
         return "no trial is complete"
-    kept = study.user_attrs.get(METHOD)
     try:
-        if stated is None and isinstance(kept, str) and "(" in kept:
-            stated = read_method(kept)
-        return model_of(study, stated, most_cells=most_cells)
+        return model_of(study, stated or kept_method(study), most_cells=most_cells)
     except QuadratError as error:
         return str(error)
 

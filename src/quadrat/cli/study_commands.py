@@ -14,16 +14,16 @@ from optuna.study import Study
 from rich import box
 from rich.table import Table
 
+from quadrat.cli.study_model import kept_method, model_of
+from quadrat.cli.study_summary import certificate_text, value_text
 from quadrat.cli.trial_table import shown
 from quadrat.errors import InvalidInput
-from quadrat.integrations import recommend
-from quadrat.optimizer import Recommendation
 from quadrat.studies import open_storage
 from quadrat.studies.soundness import check_trials
 from quadrat.studies.storage import DEFAULT_JOURNAL, place
 from quadrat.studies.table import rows_of, write_csv
 
-__all__ = ["best_json", "best_table", "export", "opened"]
+__all__ = ["best_data", "best_json", "best_table", "export", "opened"]
 
 
 def opened(name: str | None, storage: str | None) -> Study:
@@ -53,23 +53,35 @@ def opened(name: str | None, storage: str | None) -> Study:
 
 def best_table(study: Study) -> tuple[Table, str]:
     """Return the recommended parameters beside those of the best trial, and what is to be said of them."""
-    found = recommend(study)
+    model = model_of(study, kept_method(study), most_cells=0)
+    found = model.recommendation
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
     table.add_column("parameter")
     table.add_column("recommended")
     table.add_column(f"best seen (trial {found.best_seen.number})")
     for name in {**found.params, **found.best_seen.params}:
         table.add_row(shown(name), _cell(found.params, name), _cell(found.best_seen.params, name))
-    table.add_row("value", _value(found), f"{found.best_seen.value:.6g}")
+    table.add_row("value", value_text(found), f"{found.best_seen.value:.6g}")
     if found.estimated_gain is not None and found.estimated_gain_upper is not None:
         gain = f"{found.estimated_gain:.3g}, at most {found.estimated_gain_upper:.3g} (90 %)"
         table.add_row("could be gained", gain, "")
+    if model.certificate is not None:
+        table.add_row("certificate", certificate_text(model.certificate, model.certified_gap), "")
     return table, found.why
 
 
+def best_data(study: Study) -> dict[str, Any]:
+    """Return the same as plain data: the recommendation, with its certificate where the method of the study has one."""
+    model = model_of(study, kept_method(study), most_cells=0)
+    if model.certificate is None:
+        return asdict(model.recommendation)
+    certified = {"certified_gap": model.certified_gap, "certificate": asdict(model.certificate)}
+    return {**asdict(model.recommendation), **certified}
+
+
 def best_json(study: Study) -> str:
-    """Return the same as JSON."""
-    return json.dumps(asdict(recommend(study)), indent=2, ensure_ascii=False)
+    """Return that as JSON."""
+    return json.dumps(best_data(study), indent=2, ensure_ascii=False)
 
 
 def export(study: Study, csv_path: str | None) -> str | None:
@@ -89,10 +101,3 @@ def export(study: Study, csv_path: str | None) -> str | None:
 
 def _cell(params: Mapping[str, Any], name: str) -> str:
     return shown(params[name]) if name in params else ""
-
-
-def _value(found: Recommendation) -> str:
-    if found.credible_interval is None:
-        return f"{found.value:.6g}"
-    low, high = found.credible_interval
-    return f"{found.value:.6g} ({low:.4g} to {high:.4g}, 90 %)"

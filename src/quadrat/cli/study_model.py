@@ -17,8 +17,10 @@ from quadrat.integrations.study_run import run_of
 from quadrat.integrations.study_search import values_of
 from quadrat.methods.base import Method
 from quadrat.optimizer import CertificateReport, LevelSetReport, Optimizer, Recommendation
+from quadrat.optimizer.method_choice import resolve
+from quadrat.studies.telling import METHOD
 
-__all__ = ["StudyModel", "model_of"]
+__all__ = ["StudyModel", "kept_method", "model_of"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,9 @@ class StudyModel:
     recommendation
         What to use, with trial numbers of the study.
     certificate
-        How far from the optimum that can be; None for methods that do not certify.
+        Of the point that is surest to be near the optimum, which may be another; None for methods that do not certify.
+    certified_gap
+        How far from the optimum the recommended point can be at most; None where that is not certified.
     level_set
         For methods with a threshold; None for others.
     cells, n_cells
@@ -39,6 +43,7 @@ class StudyModel:
 
     recommendation: Recommendation
     certificate: CertificateReport | None = None
+    certified_gap: float | None = None
     level_set: LevelSetReport | None = None
     cells: tuple[CellRow, ...] | None = None
     n_cells: int = 0
@@ -49,6 +54,18 @@ class StudyModel:
         if self.level_set is not None:
             return self.level_set.reason is None
         return self.certificate is not None and self.certificate.value is not None
+
+
+def kept_method(study: Study) -> Method | None:
+    """Return the method of a study where it is kept with options; None where the default's model serves.
+
+    Raises
+    ------
+    InvalidInput
+        What is kept is no method.
+    """
+    text = study.user_attrs.get(METHOD)
+    return resolve(text) if isinstance(text, str) and "(" in text else None
 
 
 def model_of(study: Study, method: Method | None, *, most_cells: int | None = None) -> StudyModel:
@@ -64,7 +81,7 @@ def model_of(study: Study, method: Method | None, *, most_cells: int | None = No
     method
         None is the default method, whose model needs nothing stated.
     most_cells
-        How many cells to return; None is all.
+        How many cells to return; None is all, and with 0 none are looked for.
 
     Raises
     ------
@@ -88,9 +105,18 @@ def model_of(study: Study, method: Method | None, *, most_cells: int | None = No
     classifies = "level sets" in method.facts.handles
     certificate = optimizer.certificate() if method.facts.certifies and not classifies else None
     level_set = _level_set(optimizer) if classifies else None
-    model = StudyModel(recommendation, certificate, level_set, *_cells(optimizer, run.searched, most_cells))
+    gap = None if certificate is None else _gap(found, certificate, maximize=optimizer.direction == "maximize")
+    model = StudyModel(recommendation, certificate, gap, level_set, *_cells(optimizer, run.searched, most_cells))
     pruned = sum(trial.state is TrialState.PRUNED and values_of(trial) is not None for trial in run.trials)
     return _uncertified(model, pruned) if pruned and method.facts.certifies else model
+
+
+def _gap(found: Recommendation, certificate: CertificateReport, *, maximize: bool) -> float | None:
+    """Return the bound on the optimum less the worst that the recommended value can be."""
+    if found.certified_interval is None or certificate.best_possible is None:
+        return None
+    low, high = found.certified_interval
+    return certificate.best_possible - low if maximize else high - certificate.best_possible
 
 
 def _uncertified(model: StudyModel, pruned: int) -> StudyModel:
@@ -100,6 +126,7 @@ def _uncertified(model: StudyModel, pruned: int) -> StudyModel:
         model,
         recommendation=replace(model.recommendation, certified_interval=None),
         certificate=None if model.certificate is None else CertificateReport(None, reason),
+        certified_gap=None,
         level_set=None if model.level_set is None else replace(model.level_set, reason=reason),
     )
 
@@ -113,7 +140,7 @@ def _level_set(optimizer: Optimizer) -> LevelSetReport | None:
 
 def _cells(optimizer: Optimizer, searched: Searched, most: int | None) -> tuple[tuple[CellRow, ...] | None, int]:
     """Return the first cells, and how many there are."""
-    if not _explained(optimizer):
+    if most == 0 or not _explained(optimizer):
         return None, 0
     optimizer.ask()  # cells are divided when somebody asks: now they are those that the next trial is chosen from
     cells = _explained(optimizer)

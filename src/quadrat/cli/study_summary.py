@@ -15,11 +15,11 @@ from quadrat.cli.sparkline import sparkline
 from quadrat.cli.study_model import StudyModel
 from quadrat.cli.trial_table import shown
 from quadrat.integrations.study_search import complete_constraints, values_of
-from quadrat.optimizer import LevelSetReport, Recommendation
+from quadrat.optimizer import CertificateReport, LevelSetReport, Recommendation
 from quadrat.optimizer.best_so_far import best_so_far
 from quadrat.optimizer.level_sets import Label
 
-__all__ = ["model_json", "progress_in", "summary_lines", "summary_table"]
+__all__ = ["certificate_text", "model_json", "progress_in", "summary_lines", "summary_table", "value_text"]
 
 _LABELS = 13  # columns of the longest label with the gap behind it
 _NARROWEST, _WIDEST = 8, 48  # characters of a sparkline
@@ -53,7 +53,7 @@ def summary_lines(model: StudyModel | str, progress: Sequence[float], width: int
     best = found.best_seen
     return [
         *lines,
-        ("recommended", f"{_value(found)}  {_settings(found.params)}"),
+        ("recommended", f"{value_text(found)}  {_settings(found.params)}"),
         *_how_sure(model),
         ("best seen", f"{best.value:.6g} in trial {best.number}  {_settings(best.params)}"),
         ("", found.why),
@@ -73,11 +73,19 @@ def summary_table(lines: Iterable[tuple[str, str]]) -> Table:
 def model_json(model: StudyModel | str) -> dict[str, Any]:
     """Return the same as plain data."""
     if isinstance(model, str):
-        return {"recommended": None, "reason": model, "certificate": None, "level_set": None, "cells": None}
+        return {
+            "recommended": None,
+            "reason": model,
+            "certificate": None,
+            "certified_gap": None,
+            "level_set": None,
+            "cells": None,
+        }
     return {
         "recommended": asdict(model.recommendation),
         "reason": None,
         "certificate": None if model.certificate is None else asdict(model.certificate),
+        "certified_gap": model.certified_gap,
         "level_set": None if model.level_set is None else _level_set_json(model.level_set),
         "cells": None if model.cells is None else [asdict(cell) for cell in model.cells],
     }
@@ -94,7 +102,8 @@ def _progress(progress: Sequence[float], width: int, levels: str) -> str:
     return f"{drawn}  {words}"
 
 
-def _value(found: Recommendation) -> str:
+def value_text(found: Recommendation) -> str:
+    """Return the value at the recommended point with what bounds it, a certified interval before a fitted one."""
     for interval, kind in ((found.certified_interval, "certified"), (found.credible_interval, "90 %")):
         if interval is not None:
             return f"{found.value:.6g} ({interval[0]:.4g} to {interval[1]:.4g}, {kind})"
@@ -111,13 +120,17 @@ def _how_sure(model: StudyModel) -> list[tuple[str, str]]:
     if found.estimated_feasibility is not None:
         lines.append(("constraints", f"met with a chance of {100 * found.estimated_feasibility:.3g} %"))
     if model.certificate is not None:
-        text = f"none: {model.certificate.reason}"
-        if model.certificate.value is not None:
-            text = f"within {model.certificate.value:.4g} of the optimum, under the stated assumptions"
-        lines.append(("certificate", text))
+        lines.append(("certificate", certificate_text(model.certificate, model.certified_gap)))
     if model.level_set is not None:
         lines.append(("level set", _level_set(model.level_set)))
     return lines
+
+
+def certificate_text(report: CertificateReport, gap: float | None) -> str:
+    """Return how far from the optimum the recommended point can be, or why that is not certified."""
+    if gap is None:
+        return f"none: {report.reason or 'nothing is certified of this point'}"
+    return f"within {gap:.4g} of the optimum, under the stated assumptions"
 
 
 def _level_set(report: LevelSetReport) -> str:

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -23,10 +23,9 @@ from optuna.trial import TrialState
 
 from quadrat.cli.json_output import print_json
 from quadrat.cli.screen import Screen
-from quadrat.cli.study_commands import best_table
+from quadrat.cli.study_commands import best_data, best_table
 from quadrat.cli.tune_screen import TuneScreen, duration
 from quadrat.errors import InvalidInput, QuadratError
-from quadrat.integrations import recommend
 from quadrat.integrations.study_space import kept_space
 from quadrat.space import Space
 from quadrat.studies import DEFAULT_JOURNAL, Coordinator, ObjectiveReference, open_storage
@@ -237,6 +236,6 @@ def _finish(study: Study, options: TuneOptions, screen: Screen, ending: str, sec
 
 def _recommended(study: Study) -> dict[str, Any] | None:
     try:
-        return asdict(recommend(study))
+        return best_data(study)
     except QuadratError:
         return None

@@ -17,17 +17,17 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from quadrat.cli.study_model import StudyModel, kept_method, model_of
 from quadrat.cli.trial_table import shown
 from quadrat.errors import QuadratError
-from quadrat.integrations import recommend
-from quadrat.optimizer import Recommendation
 
 __all__ = ["TuneScreen", "duration"]
 
 _ROWS = 12  # trials that a terminal shows
 _SHARE = 0.2  # of the time that goes into what is shown, at most
 _ENDED = {TrialState.FAIL: "failed", TrialState.PRUNED: "pruned"}
-_COLUMNS = {"trial": 6, "value": 13, "recommended so far": 20, "90 % interval": 22, "could gain": 12, "left": 7}
+_FITTED = {"trial": 6, "value": 13, "recommended so far": 20, "90 % interval": 22, "could gain": 12, "left": 7}
+_CERTIFIED = {"trial": 6, "value": 13, "recommended so far": 20, "certified interval": 22, "within": 12, "left": 7}
 
 
 class TuneScreen(logging.Handler):
@@ -51,13 +51,16 @@ class TuneScreen(logging.Handler):
     def __init__(self, study: Study, n_trials: int | None, timeout: float | None, *, rows: bool, width: int) -> None:
         super().__init__(logging.WARNING)
         self._study, self._n_trials, self._timeout, self._rows = study, n_trials, timeout, rows
+        self._method = kept_method(study)
+        certifies = self._method is not None and self._method.facts.certifies
+        self._columns = _CERTIFIED if certifies else _FITTED
         self._console = Console(width=width, highlight=False, markup=False, emoji=False, stderr=not rows)
         self._beside = Console(width=width, highlight=False, markup=False, emoji=False, stderr=True)
         self._started = time.monotonic()
         self._before = sum(trial.state.is_finished() for trial in study.get_trials(deepcopy=False))
         self._told = 0
         self._last: deque[tuple[str, ...]] = deque(maxlen=_ROWS)
-        self._recommended: Recommendation | None = None
+        self._model: StudyModel | None = None
         self._fresh_at, self._took = -float("inf"), 0.0
         self._failed_before = False
         self._live: Live | None = None
@@ -68,7 +71,7 @@ class TuneScreen(logging.Handler):
             self._live = Live(get_renderable=self._whole, console=self._console, refresh_per_second=2)
             self._live.start()
         elif self._rows:
-            self._console.print(_line(_COLUMNS))
+            self._console.print(self._line(self._columns))
         return self
 
     def __exit__(
@@ -84,10 +87,10 @@ class TuneScreen(logging.Handler):
         if not self._rows:
             return
         fresh = self._refresh()
-        row = self._row(self._study.get_trials(deepcopy=False)[number], state, self._recommended if fresh else None)
+        row = self._row(self._study.get_trials(deepcopy=False)[number], state, self._model if fresh else None)
         self._last.append(row)
         if self._live is None:
-            self._console.print(_line(row))
+            self._console.print(self._line(row))
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a warning of the package."""
@@ -107,22 +110,24 @@ class TuneScreen(logging.Handler):
         if now - self._fresh_at < self._took / _SHARE:
             return False
         try:
-            self._recommended = recommend(self._study)
+            self._model = model_of(self._study, self._method, most_cells=0)
         except QuadratError:  # nothing is complete yet, or trials have no parameters in common
-            self._recommended = None
+            self._model = None
         self._fresh_at = time.monotonic()
         self._took = self._fresh_at - now
         return True
 
-    def _row(self, trial: FrozenTrial, state: TrialState, found: Recommendation | None) -> tuple[str, ...]:
+    def _row(self, trial: FrozenTrial, state: TrialState, model: StudyModel | None) -> tuple[str, ...]:
         value = f"{trial.value:.6g}" if state is TrialState.COMPLETE else _ENDED[state]
-        interval = gain = ""
-        if found is not None and found.credible_interval is not None:
-            interval = "{:.4g} to {:.4g}".format(*found.credible_interval)
-        if found is not None and found.estimated_gain is not None:
-            gain = f"{found.estimated_gain:.3g}"
-        so_far = "" if found is None else f"{found.value:.6g}"
-        return str(trial.number), value, so_far, interval, gain, self._left()
+        if model is None:
+            return str(trial.number), value, "", "", "", self._left()
+        found = model.recommendation
+        bounds, gap = found.credible_interval, found.estimated_gain
+        if self._columns is _CERTIFIED:
+            bounds, gap = found.certified_interval, model.certified_gap
+        interval = "" if bounds is None else f"{bounds[0]:.4g} to {bounds[1]:.4g}"
+        shortfall = "" if gap is None else f"{gap:.3g}"
+        return str(trial.number), value, f"{found.value:.6g}", interval, shortfall, self._left()
 
     def _left(self) -> str:
         elapsed = time.monotonic() - self._started
@@ -133,15 +138,19 @@ class TuneScreen(logging.Handler):
             limits.append(elapsed / self._told * max(0, self._n_trials - self._before - self._told))
         return duration(min(limits)) if limits else ""
 
+    def _line(self, cells: Iterable[str]) -> str:
+        return "".join(cell.rjust(width) for cell, width in zip(cells, self._columns.values(), strict=True)).rstrip()
+
     def _whole(self) -> RenderableType:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
-        for name in _COLUMNS:
+        for name in self._columns:
             table.add_column(name, justify="right")
         for row in self._last:
             table.add_row(*row)
         parts: list[RenderableType] = [table]
-        if self._recommended is not None:
-            params = "  ".join(f"{name}={shown(value)}" for name, value in self._recommended.params.items())
+        if self._model is not None:
+            settings = self._model.recommendation.params.items()
+            params = "  ".join(f"{name}={shown(value)}" for name, value in settings)
             parts.append(Text(f"recommended  {params}", overflow="ellipsis", no_wrap=True))
         done = self._before + self._told
         of = "" if self._n_trials is None else f" of {self._n_trials}"
@@ -163,7 +172,3 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(whole, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def _line(cells: Iterable[str]) -> str:
-    return "".join(cell.rjust(width) for cell, width in zip(cells, _COLUMNS.values(), strict=True)).rstrip()

@@ -13,9 +13,13 @@ DEFAULT_METHOD = "Auto"
 
 
 def resolve(method: str | Method | None) -> Method:
-    """Return the method that is meant; None means `DEFAULT_METHOD`."""
+    """Return the method that is meant, by itself, by name or in words (`read_method`); None means `DEFAULT_METHOD`."""
     if isinstance(method, Method):
         return method
+    if isinstance(method, str) and "(" in method:
+        from quadrat.methods.method_text import read_method
+
+        return read_method(method)
     from quadrat.methods.registry import get  # here, because a method that is at hand needs no names
 
     return get(DEFAULT_METHOD if method is None else method)

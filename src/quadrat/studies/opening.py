@@ -60,7 +60,8 @@ def open_study(
     direction
         "maximize" or "minimize"; None is that of the study, and "minimize" for a new one.
     method
-        The name of a method; None is that of the study, and the default for a new one.
+        The name of a method, or a text with its options: see `quadrat.methods.method_text`. None is that of the study,
+        and the default for a new one.
     seed
         None is that of the study, and 0 for a new one.
 
@@ -71,7 +72,7 @@ def open_study(
         name where there are several studies.
     """
     wanted = None if direction is None else Direction.read(direction).value
-    named = None if method is None else type(resolve(method)).__name__
+    named = None if method is None else _stated(method)
     if seed is not None:
         generator(seed)  # refuses what is not a seed
     study = find_study(storage, name)
@@ -84,7 +85,9 @@ def open_study(
         )
     check_one_objective(study)
     _check_same(study, "direction", study.direction.name.lower(), wanted)
-    _check_same(study, "method", study.user_attrs.get(METHOD), named)
+    kept = study.user_attrs.get(METHOD)
+    if kept is None or named is None or resolve(kept) != resolve(named):  # the same may be written in other words
+        _check_same(study, "method", kept, named)
     _check_same(study, "seed", study.user_attrs.get(SEED), seed)
     if space is not None:
         _check_distributions(study, space)
@@ -126,6 +129,12 @@ def check_one_objective(study: Study) -> None:
             f"study: expected one objective, got {study.study_name!r}, which has {len(study.directions)}; name another"
             " study"
         )
+
+
+def _stated(method: str) -> str:
+    """Return what is kept of a method: its name, or where options were given, the text that gave them."""
+    found = resolve(method)
+    return " ".join(method.split()) if "(" in method else type(found).__name__
 
 
 def _check_same(study: Study, what: str, kept: object, given: object) -> None:

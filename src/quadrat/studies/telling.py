@@ -15,7 +15,7 @@ from quadrat.optimizer.method_choice import resolve
 __all__ = ["FAILURE", "METHOD", "tell_outcome"]
 
 METHOD = "quadrat:method"
-"""The user attribute of a study with the name of its method."""
+"""The user attribute of a study with its method: a name, or a text with options."""
 
 FAILURE = "quadrat:failure"
 """The user attribute of a failed trial that says why."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from quadrat.cli.method_text import read_method
 from quadrat.confidence import UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.gp import Sketch
 from quadrat.kernels import GammaExponential, Matern, OnAxes, PiecewisePolynomial
 from quadrat.methods import GPUCB, LP0, LPGPUCB, Auto, LevelSet, MultiScaleLevelSet
 from quadrat.methods.base import Method
+from quadrat.methods.method_text import read_method
 
 
 @pytest.mark.parametrize(
