@@ -56,7 +56,8 @@ class Optimizer:
     direction
         "maximize" or "minimize"; there is no default, because the wrong one is found out last.
     method
-        A method, or the name of one (`quadrat methods` lists them); None is `DEFAULT_METHOD`.
+        A method, the name of one (`quadrat methods` lists them), or a text with its options, such as
+        "Auto(n_initial=8)"; None is `DEFAULT_METHOD`.
     seed
         A non-negative integer that names all randomness of the run.
 
