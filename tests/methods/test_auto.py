@@ -17,7 +17,7 @@ from quadrat.gp import LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.kernels import Matern
 from quadrat.methods.ascent import ascend
-from quadrat.methods.auto import WIDER, Auto, AutoSearch
+from quadrat.methods.auto import TEMPER, WIDER, WIDER_GAIN, Auto, AutoSearch
 from quadrat.methods.auto_score import log_improvement
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain
@@ -742,6 +742,27 @@ def test_the_estimated_gain_shrinks_as_f_becomes_known() -> None:
     assert many.gain_upper is not None
     assert few.gain > 5 * many.gain >= 0
     assert few.gain_upper > 5 * many.gain_upper >= 5 * many.gain
+
+
+def test_the_upper_value_of_the_gain_by_brute_force() -> None:
+    """Quantiles of max f - f(x) over a grid, drawn from the model of each smoothness, and the width of the interval."""
+    search = Auto().start(2, 0)
+    run(search, 9)
+    guess = search.recommend()
+    assert guess.gain_upper is not None
+    assert guess.interval is not None
+    ticks = np.linspace(0, 1, 21)
+    points = np.vstack([guess.x, np.stack(np.meshgrid(ticks, ticks), -1).reshape(-1, 2)])
+    rng, logs, quantiles = np.random.default_rng(0), [], []
+    for log_posterior, ensemble in search.model.alternatives():
+        [mean], [joint] = ensemble.covariances(points)
+        f = rng.multivariate_normal(mean, joint, size=2000, method="eigh")
+        logs.append(log_posterior)
+        quantiles.append(np.quantile(f.max(axis=1) - f[:, 0], 0.9))
+    weights = np.exp(TEMPER * (np.array(logs) - max(logs)))
+    drawn = search.model.units().above * float(np.average(quantiles, weights=weights))
+    expected = WIDER_GAIN * (drawn + guess.interval[1] - guess.interval[0])
+    assert guess.gain_upper == pytest.approx(expected, rel=0.15)
 
 
 def test_a_smooth_function_is_maximised() -> None:

@@ -205,7 +205,7 @@ def _candidates(kernel: Kernel, dimension: int, candidates: ArrayLike | None) ->
         if len(points) == 0:
             raise InvalidInput("candidates: expected at least one point, got none")
         return points, None
-    side = max(int(_MOST_CANDIDATES ** (1 / dimension) + 1e-9), 1)
+    side = int(_MOST_CANDIDATES ** (1 / dimension) + 1e-9)  # at least 1
     if side == 1:
         return np.full((1, dimension), 0.5), float(kernel.modulus(np.full(dimension, 0.5)))
     ticks = (np.arange(side) + 0.5) / side
