@@ -51,7 +51,7 @@ class QuadratSampler(BaseSampler):
         The distributions of all parameters, by name, where they are known beforehand; or a `Space`, whose conditions
         and constraints are then respected (`suggest` has its parameters suggested in an objective).
     method
-        A method, or the name of one (`quadrat methods` lists them); None is the default.
+        A method, the name of one (`quadrat methods` lists them), or a text with its options; None is the default.
     seed
         A non-negative integer; None draws one.
     constraints_func

@@ -66,7 +66,7 @@ def minimize(
         `fun` must then be picklable. Or a map, such as ``pool.map`` of a pool of yours: it gets 4 points at a time.
         Points of a batch are chosen together, each knowing of the others.
     method
-        A method, or the name of one (`quadrat methods` lists them); None is the default.
+        A method, the name of one (`quadrat methods` lists them), or a text with its options; None is the default.
 
     Returns
     -------

@@ -66,7 +66,7 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
     random_state
         Of the search; an int makes it repeat.
     method
-        A method, or the name of one (`quadrat methods` lists them); None is the default.
+        A method, the name of one (`quadrat methods` lists them), or a text with its options; None is the default.
 
     Attributes
     ----------
