@@ -73,7 +73,8 @@ over the true gain.
 ## CPU time
 
 Milliseconds of one core for a suggestion (ask and tell) at the end of a run, median; on the problems of eight
-dimensions, on BBOB (five) and on tunings. Times compare only within one machine.
+dimensions, on BBOB (five) and on tunings. Rows were made on machines of different speed, some of them busy, so that
+times are a rough guide; benchmarks/suggestion.py compares three methods in one run.
 
 {times}
 
