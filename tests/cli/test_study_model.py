@@ -11,7 +11,7 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from optuna.study import Study, StudyDirection
 from optuna.trial import TrialState, create_trial
 
-from quadrat.cli.study_model import kept_method, model_of
+from quadrat.cli.study_model import model_of
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.integrations import recommend
 from quadrat.kernels import Matern
@@ -113,18 +113,6 @@ def test_the_gap_is_that_of_the_recommended_point(direction: str) -> None:
     worst = min(sign * interval[0], sign * interval[1])
     assert found.certified_gap == sign * bound - worst
     assert found.certified_gap >= 0.25 - found.recommendation.params["x"] * (1 - found.recommendation.params["x"])
-
-
-def test_a_method_is_kept_with_options_or_is_the_default() -> None:
-    study = optuna.create_study()
-    assert kept_method(study) is None
-    study.set_user_attr("quadrat:method", "ExpectedImprovement")  # its recommendation is the default's
-    assert kept_method(study) is None
-    study.set_user_attr("quadrat:method", "PiGPUCB(noise=0.1)")
-    assert kept_method(study) == PiGPUCB(noise=0.1)
-    study.set_user_attr("quadrat:method", "open('secret')")
-    with pytest.raises(InvalidInput, match="method: expected one of Auto"):
-        kept_method(study)
 
 
 @pytest.mark.parametrize("reports", [True, False])

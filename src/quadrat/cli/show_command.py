@@ -18,15 +18,16 @@ from quadrat.cli.json_output import print_json
 from quadrat.cli.screen import Screen
 from quadrat.cli.sparkline import ASCII, BLOCKS
 from quadrat.cli.study_commands import opened
-from quadrat.cli.study_model import StudyModel, kept_method, model_of
+from quadrat.cli.study_model import StudyModel, model_of
 from quadrat.cli.study_summary import model_json, progress_in, summary_lines, summary_table
 from quadrat.cli.trial_table import Line, plain_table, shown, trial_table
 from quadrat.cli.where import Where
 from quadrat.errors import InvalidInput, QuadratError
+from quadrat.integrations.study_method import METHOD, kept_method
 from quadrat.integrations.study_search import standard_error_of, values_of
 from quadrat.methods.base import Method
 from quadrat.methods.method_text import read_method
-from quadrat.studies.opening import METHOD, SEED, check_one_objective
+from quadrat.studies.opening import SEED, check_one_objective
 from quadrat.studies.storage import place
 from quadrat.studies.telling import FAILURE
 

@@ -14,10 +14,11 @@ from optuna.study import Study
 from rich import box
 from rich.table import Table
 
-from quadrat.cli.study_model import kept_method, model_of
+from quadrat.cli.study_model import model_of
 from quadrat.cli.study_summary import certificate_text, value_text
 from quadrat.cli.trial_table import shown
 from quadrat.errors import InvalidInput
+from quadrat.integrations.study_method import kept_method
 from quadrat.studies import open_storage
 from quadrat.studies.soundness import check_trials
 from quadrat.studies.storage import DEFAULT_JOURNAL, place

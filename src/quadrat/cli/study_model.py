@@ -7,20 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from optuna.study import Study
-from optuna.trial import TrialState
 
 from quadrat.cli.cell_table import CellRow, cell_rows
 from quadrat.errors import NotAvailable
 from quadrat.integrations import recommend
 from quadrat.integrations.distributions import Searched
+from quadrat.integrations.study_method import count_pruned
 from quadrat.integrations.study_run import run_of
-from quadrat.integrations.study_search import values_of
 from quadrat.methods.base import Method
 from quadrat.optimizer import CertificateReport, LevelSetReport, Optimizer, Recommendation
-from quadrat.optimizer.method_choice import resolve
-from quadrat.studies.telling import METHOD
 
-__all__ = ["StudyModel", "kept_method", "model_of"]
+__all__ = ["StudyModel", "model_of"]
 
 
 @dataclass(frozen=True)
@@ -54,18 +51,6 @@ class StudyModel:
         if self.level_set is not None:
             return self.level_set.reason is None
         return self.certificate is not None and self.certificate.value is not None
-
-
-def kept_method(study: Study) -> Method | None:
-    """Return the method of a study where it is kept with options; None where the default's model serves.
-
-    Raises
-    ------
-    InvalidInput
-        What is kept is no method.
-    """
-    text = study.user_attrs.get(METHOD)
-    return resolve(text) if isinstance(text, str) and "(" in text else None
 
 
 def model_of(study: Study, method: Method | None, *, most_cells: int | None = None) -> StudyModel:
@@ -107,7 +92,7 @@ def model_of(study: Study, method: Method | None, *, most_cells: int | None = No
     level_set = _level_set(optimizer) if classifies else None
     gap = None if certificate is None else _gap(found, certificate, maximize=optimizer.direction == "maximize")
     model = StudyModel(recommendation, certificate, gap, level_set, *_cells(optimizer, run.searched, most_cells))
-    pruned = sum(trial.state is TrialState.PRUNED and values_of(trial) is not None for trial in run.trials)
+    pruned = count_pruned(study)
     return _uncertified(model, pruned) if pruned and method.facts.certifies else model
 
 

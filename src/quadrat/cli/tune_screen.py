@@ -17,9 +17,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from quadrat.cli.study_model import StudyModel, kept_method, model_of
+from quadrat.cli.study_model import StudyModel, model_of
 from quadrat.cli.trial_table import shown
 from quadrat.errors import QuadratError
+from quadrat.integrations.study_method import kept_method
 
 __all__ = ["TuneScreen", "duration"]
 

@@ -155,9 +155,12 @@ class RunView:
                 )
             return _of_optimizer(source._optimizer)
         if is_study(source):
+            from quadrat.integrations.study_method import model_method
             from quadrat.integrations.study_run import run_of
 
-            return _of_study(run_of(source), str(getattr(source, "study_name", "")))  # type: ignore[arg-type]
+            method = model_method(source)  # type: ignore[arg-type]  # an Optuna study, as `is_study` says
+            run = run_of(source, method=method)  # type: ignore[arg-type]
+            return _of_study(run, str(getattr(source, "study_name", "")))
         raise InvalidInput(
             "run: expected an Optimizer, the Result of maximize or minimize, or an Optuna study, got"
             f" {type(source).__name__}"

@@ -108,7 +108,8 @@ def told_of(source: Source, where: str | None = None) -> Told:
 
 
 def _of_study(view: RunView, study: Study, where: str | None) -> Told:
-    from quadrat.studies.opening import METHOD, SEED
+    from quadrat.integrations.study_method import METHOD
+    from quadrat.studies.opening import SEED
 
     return Told(
         view,

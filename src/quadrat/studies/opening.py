@@ -16,15 +16,15 @@ from optuna.study import Study
 from quadrat.errors import InvalidInput
 from quadrat.integrations.distributions import distribution_of
 from quadrat.integrations.optuna_sampler import QuadratSampler
+from quadrat.integrations.study_method import METHOD
 from quadrat.integrations.study_space import keep_space, kept_space
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.method_choice import resolve
 from quadrat.randomness import generator
 from quadrat.space import Space
 from quadrat.studies.soundness import check_trials
-from quadrat.studies.telling import METHOD
 
-__all__ = ["DEFAULT_STUDY", "METHOD", "SEED", "check_one_objective", "find_study", "open_study"]
+__all__ = ["DEFAULT_STUDY", "SEED", "check_one_objective", "find_study", "open_study"]
 
 DEFAULT_STUDY = "quadrat"
 """The name of a study that is begun without one."""

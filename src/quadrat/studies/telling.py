@@ -5,6 +5,7 @@ from __future__ import annotations
 from optuna.study import Study
 from optuna.trial import Trial, TrialState
 
+from quadrat.integrations.study_method import METHOD
 from quadrat.integrations.study_search import REPLICATES, STANDARD_ERROR, complete_constraints
 from quadrat.methods import Auto
 from quadrat.methods.base import Method
@@ -12,10 +13,7 @@ from quadrat.optimizer import Measured
 from quadrat.optimizer.measured import read_measured
 from quadrat.optimizer.method_choice import resolve
 
-__all__ = ["FAILURE", "METHOD", "tell_outcome"]
-
-METHOD = "quadrat:method"
-"""The user attribute of a study with its method: a name, or a text with options."""
+__all__ = ["FAILURE", "tell_outcome"]
 
 FAILURE = "quadrat:failure"
 """The user attribute of a failed trial that says why."""
