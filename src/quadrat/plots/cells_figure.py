@@ -100,7 +100,8 @@ def _bound_name(view: RunView, partition: Partition) -> str:
 
 def _said(view: RunView, last: Partition, axes: tuple[ParameterAxis, ...]) -> str:
     how = "coloured by" if len(axes) == 2 else "with"
-    words = f"{len(last)} cell{'' if len(last) == 1 else 's'} after {last.finished} trials, {how} their {_bound_name(view, last)}: "
+    cells = "1 cell" if len(last) == 1 else f"{len(last)} cells"
+    words = f"{cells} after {last.finished} trials, {how} their {_bound_name(view, last)}: "
     if last.is_index:
         words += "of standardised values under a learned kernel, which guides the search and guarantees nothing. "
     elif view.certificate.value is None and "level sets" not in view.optimizer.method.facts.handles:
