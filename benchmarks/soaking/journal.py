@@ -98,12 +98,13 @@ def _watched(folder: Path, n: int, workers: int, seed: int) -> Row:
     with (folder / "out").open("w") as out:
         tuning = subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=subprocess.STDOUT)
         while tuning.poll() is None:
-            time.sleep(_LOOK)
             looks.append((_lines(folder / "evaluated"), *_memory_and_cpu(tuning.pid)))
+            time.sleep(_LOOK)
     seconds = time.perf_counter() - begin
     if tuning.returncode != 0:
         raise RuntimeError(f"quadrat tune ended with {tuning.returncode}: {(folder / 'out').read_text()[-200:]}")
-    known = [look for look in looks if look[0] > 0 and look[1] > 0]
+    alive = [look for look in looks if look[1] > 0]
+    known = [look for look in alive if look[0] > 0] or alive  # a few trials may end between two looks
     kept = [known[i] for i in sorted({round(i) for i in np.linspace(0, len(known) - 1, min(len(known), 60))})]
     return {
         "trials_a_second": rounded(n / seconds),
