@@ -37,6 +37,12 @@ def run(optimizer: Optimizer, outcomes: list[object]) -> Optimizer:
 # --- construction
 
 
+def test_a_method_may_be_a_text_with_its_options() -> None:
+    text = "LP0(kernel=Matern(2.5, 0.3), norm_bound=2, noise=0.1, budget=9)"
+    optimizer = Optimizer(Space(x=Float(0, 1)), direction="maximize", method=text)
+    assert optimizer.method == LP0(kernel=Matern(2.5, 0.3), norm_bound=2, noise=0.1, budget=9)
+
+
 def test_direction_has_no_default_and_two_words() -> None:
     with pytest.raises(TypeError, match="direction"):
         Optimizer(LINE)  # type: ignore[call-arg]

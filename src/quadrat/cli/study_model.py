@@ -10,9 +10,9 @@ from optuna.study import Study
 
 from quadrat.cli.cell_table import CellRow, cell_rows
 from quadrat.errors import NotAvailable
-from quadrat.integrations import recommend
 from quadrat.integrations.distributions import Searched
 from quadrat.integrations.study_method import count_pruned
+from quadrat.integrations.study_recommendation import recommend, recommendation_in
 from quadrat.integrations.study_run import run_of
 from quadrat.methods.base import Method
 from quadrat.optimizer import CertificateReport, LevelSetReport, Optimizer, Recommendation
@@ -79,19 +79,12 @@ def model_of(study: Study, method: Method | None, *, most_cells: int | None = No
         return StudyModel(recommend(study))
     run = run_of(study, method=method)
     optimizer = run.optimizer
-    found = optimizer.recommend()
-    best = run.trials[found.best_seen.number]
-    recommendation = replace(
-        found,
-        params=run.show(found.params),
-        best_seen=replace(found.best_seen, number=best.number, params=dict(best.params)),
-        why=found.why.replace(f"rial {found.best_seen.number}", f"rial {best.number}", 1),  # it names the best seen
-    )
+    found = recommendation_in(run)
     classifies = "level sets" in method.facts.handles
     certificate = optimizer.certificate() if method.facts.certifies and not classifies else None
     level_set = _level_set(optimizer) if classifies else None
     gap = None if certificate is None else _gap(found, certificate, maximize=optimizer.direction == "maximize")
-    model = StudyModel(recommendation, certificate, gap, level_set, *_cells(optimizer, run.searched, most_cells))
+    model = StudyModel(found, certificate, gap, level_set, *_cells(optimizer, run.searched, most_cells))
     pruned = count_pruned(study)
     return _uncertified(model, pruned) if pruned and method.facts.certifies else model
 

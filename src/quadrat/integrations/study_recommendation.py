@@ -8,12 +8,12 @@ from dataclasses import replace
 from optuna.distributions import BaseDistribution
 from optuna.study import Study
 
-from quadrat.integrations.study_run import run_of
+from quadrat.integrations.study_run import StudyRun, run_of
 from quadrat.methods.base import Method
 from quadrat.optimizer import Recommendation
 from quadrat.space import Space
 
-__all__ = ["recommend"]
+__all__ = ["recommend", "recommendation_in"]
 
 
 def recommend(
@@ -60,7 +60,11 @@ def recommend(
     >>> abs(recommend(study).params["x"] - 0.3) < 0.1
     True
     """
-    run = run_of(study, search_space=search_space, method=method, seed=seed)
+    return recommendation_in(run_of(study, search_space=search_space, method=method, seed=seed))
+
+
+def recommendation_in(run: StudyRun) -> Recommendation:
+    """Return what a run recommends, in the parameters and trial numbers of its study."""
     found = run.optimizer.recommend()
     best = found.best_seen
     trial = run.trials[best.number]

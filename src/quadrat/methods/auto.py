@@ -48,7 +48,7 @@ REPEAT_WORTH = 2.0  # times a new point's worth, for a look again: a new point a
 _SCREENED = 1024  # points, of which
 _POINTS, _DRAWS_OF_F = 256, 64  # f is drawn at so many, so often, to estimate what is still to gain
 # A model that has learned its settings from the same data is too sure of itself. Chosen on odd seeds of the problems
-# of benchmarks/regret: so that intervals cover 90 %, and upper values of the gain 88 % at five times the gain.
+# of benchmarks/regret: so that intervals cover 90 %, and upper values of the gain nearly as much, and stay near it.
 WIDER, WIDER_GAIN, TEMPER = 1.35, 2.5, 0.2
 
 
