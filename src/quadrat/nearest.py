@@ -6,9 +6,9 @@ import numpy as np
 
 from quadrat.arrays import Array, Bools, Ints
 
-__all__ = ["is_among", "nearest"]
+__all__ = ["ROUNDING", "is_among", "nearest"]
 
-_ROUNDING = 1e-9  # of the cube's side
+ROUNDING = 1e-9  # of the cube's side: as far as what is told may be from what was asked for
 _AT_ONCE = 1 << 17  # pairs that are compared one with the other: a tree takes less time and memory for more
 
 
@@ -39,8 +39,8 @@ def is_among(points: Array, others: Array) -> Bools:
         from scipy.spatial import cKDTree
 
         # The distance to the nearest is the largest difference in a coordinate: the same numbers as below.
-        distance, _ = cKDTree(others).query(points, p=np.inf, distance_upper_bound=2 * _ROUNDING)
-        return np.asarray(distance <= _ROUNDING)
+        distance, _ = cKDTree(others).query(points, p=np.inf, distance_upper_bound=2 * ROUNDING)
+        return np.asarray(distance <= ROUNDING)
     apart: Array = np.abs(points[:, None] - others[None])
-    same: Bools = np.all(apart <= _ROUNDING, axis=2)
+    same: Bools = np.all(apart <= ROUNDING, axis=2)
     return np.asarray(np.any(same, axis=1))

@@ -156,6 +156,18 @@ def test_the_mixture_has_the_moments_of_its_members() -> None:
     np.testing.assert_allclose(got_deviation**2 + got_mean**2, (mean**2 + deviation**2).mean(axis=0))
 
 
+def test_wider_means_larger_deviations_with_their_slopes_and_nothing_else() -> None:
+    """Values and slopes of the same function, times a factor; without slopes, none come."""
+    rng = np.random.default_rng(0)
+    mean, deviation, up, along = rng.random((2, 3)), rng.random((2, 3)), rng.random((2, 3, 2)), rng.random((2, 3, 2))
+    wider = EnsemblePrediction(mean, deviation, up, along).wider(1.5)
+    np.testing.assert_array_equal(wider.mean, mean)
+    np.testing.assert_array_equal(wider.deviation, 1.5 * deviation)
+    np.testing.assert_array_equal(wider.mean_gradient, up)
+    np.testing.assert_array_equal(wider.deviation_gradient, 1.5 * along)
+    assert EnsemblePrediction(mean, deviation).wider(1.5).deviation_gradient is None
+
+
 def test_a_kernel_that_is_no_function_of_one_distance_is_refused() -> None:
     objective = LogPosterior(Matern(2.5, (0.3, 0.8)) + Matern(0.5, (0.3, 0.8)), merged(*UNKNOWN))
     with pytest.raises(InvalidInput, match="expected one of a scaled distance alone"):

@@ -310,8 +310,7 @@ def test_the_cell_with_the_highest_bound_is_searched(replicates: int) -> None:
     for leaf in best_first[:3]:
         near, box = search.cells.most_promising(search.beliefs, running)
         lower, upper = search.cells._grown(search.beliefs).box(leaf)
-        np.testing.assert_array_equal(box[0], lower)
-        np.testing.assert_allclose(box[1], upper, rtol=1e-15)
+        np.testing.assert_allclose(box, (lower, upper), rtol=0, atol=1e-8)
         members = search.cells._grown(search.beliefs).members(leaf)
         inside = {trials[i].x.tobytes() for i in members}
         assert inside <= {x.tobytes() for x in near.model.places}, "its model has all of its trials"
@@ -319,21 +318,24 @@ def test_the_cell_with_the_highest_bound_is_searched(replicates: int) -> None:
         running = np.vstack([running, 0.5 * (lower + upper)[None, :]])
     everywhere = np.array([np.mean(search.cells._grown(search.beliefs).box(leaf), axis=0) for leaf in best_first])
     _, box = search.cells.most_promising(search.beliefs, everywhere)
-    np.testing.assert_array_equal(box[0], search.cells._grown(search.beliefs).box(best_first[0])[0])
+    np.testing.assert_allclose(box[0], search.cells._grown(search.beliefs).box(best_first[0])[0], rtol=0, atol=1e-8)
 
 
-def test_what_is_asked_for_in_a_cell_belongs_to_it() -> None:
-    """Although the slope leads to its faces, which belong to the next: else the cell would never know of it."""
-    search = search_after(history(60, lambda x: float(x[0] + x[1])))
+@pytest.mark.parametrize("towards", [(1, 1), (-1, -1), (1, -1)], ids=str)
+def test_what_is_asked_for_in_a_cell_belongs_to_it(towards: tuple[int, int]) -> None:
+    """Although the slope leads to its faces, and although what is told was rounded: else it would not know of it."""
+    search = search_after(history(60, lambda x: float(x @ towards)))
     asked = 0
     for number in range(60, 60 + 6 * SIZE):
         proposal = search.ask(number, NONE)
         if "most promising" in proposal.why:
-            _, (lower, _) = search.cells.most_promising(search.beliefs, NONE)
-            leaf = search.cells._grown(search.beliefs).leaf_of(proposal.x)
-            np.testing.assert_array_equal(search.cells._grown(search.beliefs).box(leaf)[0], lower)
+            _, (lower, upper) = search.cells.most_promising(search.beliefs, NONE)
+            tree = search.cells._grown(search.beliefs)
+            for rounding in (-1e-9, 0.0, 1e-9):
+                leaf = tree.leaf_of(np.clip(proposal.x + rounding, 0.0, 1.0))
+                np.testing.assert_allclose(tree.box(leaf), (lower, upper), rtol=0, atol=1e-8)
             asked += 1
-        search.tell(told(number, proposal.x, float(proposal.x.sum())))
+        search.tell(told(number, proposal.x, float(proposal.x @ towards)))
     assert asked >= SIZE
 
 

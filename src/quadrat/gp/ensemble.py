@@ -43,6 +43,11 @@ class EnsemblePrediction:
         mean = self.mean.mean(axis=0)
         return mean, np.sqrt(np.mean(self.deviation**2 + (self.mean - mean) ** 2, axis=0))
 
+    def wider(self, factor: float) -> EnsemblePrediction:
+        """Return the same with every deviation times a factor, for settings that are too sure of themselves."""
+        slope = None if self.deviation_gradient is None else factor * self.deviation_gradient
+        return EnsemblePrediction(self.mean, factor * self.deviation, self.mean_gradient, slope)
+
     def log_average(self, *logs: Array) -> tuple[Array, Array, Array]:
         """Return the log of the mean over settings of a product, (m,), from the logs of its factors, (M, m).
 

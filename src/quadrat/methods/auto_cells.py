@@ -37,7 +37,7 @@ from quadrat.methods.turns import Turns
 from quadrat.methods.units import Units
 from quadrat.methods.zoom_cell import generation_size
 from quadrat.methods.zooming import Zooming
-from quadrat.nearest import is_among, nearest
+from quadrat.nearest import ROUNDING, is_among, nearest
 from quadrat.partition.median_tree import MedianTree
 from quadrat.randomness import generator
 
@@ -162,9 +162,9 @@ class AutoCells:
         near = beliefs.near(centre, sides, self._rows, box=True, settings=1)
         since = len(values) - len(values) % generation_size(len(centre))
         near.model.take_over(self._learned((leaf, since), beliefs, centre, sides, since))
-        # A face that belongs to the next cell is left to it: what is asked for here has to count here.
-        last = np.nextafter(upper, lower)
-        return near, (lower, np.where((upper < 1.0) & (last > lower), last, upper))
+        # Faces are left alone: what is asked for here has to count here, also after rounding, or is asked for for ever.
+        inset = np.where(upper - lower > 4 * ROUNDING, 2 * ROUNDING, 0.0)
+        return near, (np.where(lower > 0.0, lower + inset, lower), np.where(upper < 1.0, upper - inset, upper))
 
     def best_places(self, beliefs: Beliefs) -> list[tuple[Array, Array]]:
         """Return the cells that zoom, and the surroundings of the highest trial that met the constraints.

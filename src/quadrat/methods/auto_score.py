@@ -18,6 +18,7 @@ from quadrat.arrays import Array
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.methods.acquisition import improvement, scattered
 from quadrat.methods.ascent import Slope, ascend
+from quadrat.methods.auto_model import WIDER
 from quadrat.methods.constraints import Chances
 from quadrat.methods.domain import Domain
 from quadrat.methods.feasibility import Feasibility
@@ -60,6 +61,7 @@ def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array
 class AutoScore:
     """What is maximised: the log of averaged improvement times the chances to succeed and to meet the constraints.
 
+    Deviations are the wider ones that intervals have too: a model too sure of what it has not seen would not look there.
     Where there is nothing to improve upon, the target is minus infinity and the chances alone count.
     """
 
@@ -81,7 +83,7 @@ class AutoScore:
         features = self.domain.features(points)
         value = self.chances.log_chance(features)
         if self.improves:
-            value = value + log_improvement(self.ensemble.predict(features), self.target)[0]
+            value = value + log_improvement(self.ensemble.predict(features).wider(WIDER), self.target)[0]
         if self.feasibility.any_failed:
             value = self._where_it_may_succeed(value, self.feasibility.log_chance(features)[0])
         if self.spent is not None:
@@ -93,7 +95,8 @@ class AutoScore:
         features = self.domain.features(points)
         value, gradient = self.chances.slope(features)
         if self.improves:
-            gained, more = log_improvement(self.ensemble.predict_with_gradients(features), self.target)
+            at = self.ensemble.predict_with_gradients(features).wider(WIDER)
+            gained, more = log_improvement(at, self.target)
             assert more is not None
             value, gradient = value + gained, gradient + more
         if self.feasibility.any_failed:
