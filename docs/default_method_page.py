@@ -53,7 +53,9 @@ are drawn around the most likely one, with an sd of {spread:g} in each log; leng
 
 **Expected improvement, in logs.** What is asked for is the point whose averaged expected improvement [J98] is largest:
 under each setting, over the best posterior mean of the evaluated points. Its logarithm is maximised, which has slopes
-where the improvement itself is 0 to all digits [A23]. Points that are being evaluated count as observed at their means.
+where the improvement itself is 0 to all digits [A23]. Deviations count {wider:g} times, as in the intervals below: what
+was learned from the same values is too sure of itself, and would look too little elsewhere. Points that are being
+evaluated count as observed at their means.
 
 **Climbs.** The improvement is computed at {uniform} uniform candidates and at {near} around each of the {best} best
 points. From the {climbs} highest that lie apart, quasi-Newton ascents [NW06] of {steps} steps climb side by side.
@@ -85,9 +87,9 @@ meet the constraints. Beyond {largest} observations the model is one of averages
 into cells, from {widest:g} of the side of the space down to where their values differ by noise alone, and each cell is
 one observation. As the highest of so many means is a lucky one, the point with the highest mean less one deviation is
 taken. Its 90 % interval is the model's, {wider:g} times as wide. What could still be gained
-is estimated by drawing f jointly at many points, and stated as a mean; and as an upper value, {wider_gain:g} times
-the sum of the {upper:g} % quantile, averaged over all smoothnesses so that it does not rest on the one that was chosen,
-and the width of the interval.
+is estimated by drawing f jointly at many points, and stated as a mean; and as an upper value: the {upper:g} % quantile,
+averaged over all smoothnesses so that it does not rest on the one that was chosen, and {ranges:g} times the range of
+the {highest} highest values told. Where these lie far apart, by noise or because the search still climbs, more is left.
 
 ## What each part buys
 
@@ -100,8 +102,8 @@ Each line is the full method with one thing changed; `benchmarks/regret/ablation
 
 - The settings of the method were chosen on odd seeds of these functions, and the table is of odd seeds too: it may
   favour the full method. The [comparison with other tools](../benchmarks/regret/results/report.md) has even seeds.
-- The factors {wider:g} and {wider_gain:g} were chosen there as well, for intervals that hold in 90 % of runs and upper
-  values that hold in nearly as many; on other problems they may hold more or less often.
+- The factors {wider:g} and {ranges:g} were chosen there as well, for intervals and upper values that hold in 90 % of
+  runs; on other problems they may hold more or less often.
 - An interval in the table is over seeds. It says nothing about other functions, other noise or longer runs.
 - Failures and constraints play no part in the table: on these problems there are none.
 
@@ -162,8 +164,9 @@ def page(rows: Sequence[Row]) -> str:
         steps=auto_score.STEPS - 1,  # the first of the calls is at the start
         promising=auto.PROMISING,
         repeat_worth=auto.REPEAT_WORTH,
-        wider=auto.WIDER,
-        wider_gain=auto.WIDER_GAIN,
+        wider=auto_model.WIDER,
+        ranges=auto.RANGES,
+        highest=auto.HIGHEST,
         upper=100 * acquisition.UPPER,
         problems=len(problems),
         fewest=min(dimensions),

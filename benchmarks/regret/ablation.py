@@ -185,6 +185,11 @@ VARIANTS = {
     "no centre": Variant("the first point is one of the Sobol sequence too", Uncentred()),
     "ten initial points": Variant("the model decides from the eleventh trial on", Auto(n_initial=10)),
     "no climbs": Variant("the best of the candidates is asked for as it is", constants={"STEPS": 1}, module=auto_score),
+    "narrow": Variant(
+        "improvement with the deviations that the settings say, not those of intervals",
+        constants={"WIDER": 1.0},
+        module=auto_score,
+    ),
     "no second looks": Variant("no point is evaluated again for its worth", LookingOnce()),
 }
 

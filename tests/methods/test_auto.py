@@ -17,7 +17,7 @@ from quadrat.gp import LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.kernels import Matern
 from quadrat.methods.ascent import ascend
-from quadrat.methods.auto import TEMPER, WIDER_GAIN, Auto, AutoSearch
+from quadrat.methods.auto import RANGES, TEMPER, Auto, AutoSearch
 from quadrat.methods.auto_model import WIDER
 from quadrat.methods.auto_score import log_improvement
 from quadrat.methods.base import Told
@@ -766,12 +766,11 @@ def test_the_estimated_gain_shrinks_as_f_becomes_known() -> None:
 
 
 def test_the_upper_value_of_the_gain_by_brute_force() -> None:
-    """Quantiles of max f - f(x) over a grid, drawn from the model of each smoothness, and the width of the interval."""
+    """Quantiles of max f - f(x) over a grid, drawn from the model of each smoothness, and the range of six values."""
     search = Auto().start(2, 0)
-    run(search, 9)
+    history = run(search, 9)
     guess = search.recommend()
     assert guess.gain_upper is not None
-    assert guess.interval is not None
     ticks = np.linspace(0, 1, 21)
     points = np.vstack([guess.x, np.stack(np.meshgrid(ticks, ticks), -1).reshape(-1, 2)])
     rng, logs, quantiles = np.random.default_rng(0), [], []
@@ -782,8 +781,21 @@ def test_the_upper_value_of_the_gain_by_brute_force() -> None:
         quantiles.append(np.quantile(f.max(axis=1) - f[:, 0], 0.9))
     weights = np.exp(TEMPER * (np.array(logs) - max(logs)))
     drawn = search.model.units().above * float(np.average(quantiles, weights=weights))
-    expected = WIDER_GAIN * (drawn + guess.interval[1] - guess.interval[0])
-    assert guess.gain_upper == pytest.approx(expected, rel=0.15)
+    highest = sorted((float(trial.values[0]) for trial in history), reverse=True)
+    assert guess.gain_upper - RANGES * (highest[0] - highest[5]) == pytest.approx(drawn, rel=0.15)
+
+
+def test_values_of_trials_that_violate_a_constraint_are_none_to_be_gained() -> None:
+    """One far above all others changes the range of the highest only where it counts."""
+    spread = {}
+    for limit in (-1.0, 1.0):
+        search = Auto().start(2, 0)
+        for trial in trials(8):
+            search.tell(replace(trial, constraints=(-1.0,)))
+        search.tell(replace(told(8, np.array([0.9, 0.1]), 50.0), constraints=(limit,)))
+        spread[limit] = search._range_of_highest(search.beliefs) * search.model.units().above
+    assert spread[-1.0] > 25
+    assert spread[1.0] < 5
 
 
 def test_a_smooth_function_is_maximised() -> None:

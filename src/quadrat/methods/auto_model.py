@@ -255,6 +255,11 @@ class LearnedModel:
         return self._mean.view
 
     @property
+    def seen_means(self) -> Array:
+        """The same as the model sees them, in standardised units."""
+        return self._units(self._latest().compressed).seen(self.means)
+
+    @property
     def settled(self) -> bool:
         """Whether anything was learned, so that the model may decide."""
         return self._learned is not None

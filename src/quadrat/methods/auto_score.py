@@ -61,7 +61,7 @@ def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array
 class AutoScore:
     """What is maximised: the log of averaged improvement times the chances to succeed and to meet the constraints.
 
-    Deviations are the wider ones that intervals have too: a model too sure of what it has not seen would not look there.
+    Deviations are the wider ones that intervals have too: a model too sure of itself looks too little elsewhere.
     Where there is nothing to improve upon, the target is minus infinity and the chances alone count.
     """
 
