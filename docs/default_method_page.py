@@ -87,9 +87,10 @@ meet the constraints. Beyond {largest} observations the model is one of averages
 into cells, from {widest:g} of the side of the space down to where their values differ by noise alone, and each cell is
 one observation. As the highest of so many means is a lucky one, the point with the highest mean less one deviation is
 taken. Its 90 % interval is the model's, {wider:g} times as wide. What could still be gained
-is estimated by drawing f jointly at many points, and stated as a mean; and as an upper value: the {upper:g} % quantile,
-averaged over all smoothnesses so that it does not rest on the one that was chosen, and {ranges:g} times the range of
-the {highest} highest values told. Where these lie far apart, by noise or because the search still climbs, more is left.
+is estimated by drawing f jointly at many points, and stated as a mean; and as an upper value, {wider_gain:g} times the sum
+of the {upper:g} % quantile, averaged over all smoothnesses so that it does not rest on the one that was chosen, of the
+width of the interval, and of the range of the {highest} highest values told, which is large where there is noise or
+where the search still climbs.
 
 ## What each part buys
 
@@ -102,8 +103,8 @@ Each line is the full method with one thing changed; `benchmarks/regret/ablation
 
 - The settings of the method were chosen on odd seeds of these functions, and the table is of odd seeds too: it may
   favour the full method. The [comparison with other tools](../benchmarks/regret/results/report.md) has even seeds.
-- The factors {wider:g} and {ranges:g} were chosen there as well, for intervals and upper values that hold in 90 % of
-  runs; on other problems they may hold more or less often.
+- The factors {wider:g} and {wider_gain:g} were chosen there as well, for intervals that hold in 90 % of runs and upper
+  values that hold in nearly as many; on other problems they may hold more or less often.
 - An interval in the table is over seeds. It says nothing about other functions, other noise or longer runs.
 - Failures and constraints play no part in the table: on these problems there are none.
 
@@ -165,7 +166,7 @@ def page(rows: Sequence[Row]) -> str:
         promising=auto.PROMISING,
         repeat_worth=auto.REPEAT_WORTH,
         wider=auto_model.WIDER,
-        ranges=auto.RANGES,
+        wider_gain=auto.WIDER_GAIN,
         highest=auto.HIGHEST,
         upper=100 * acquisition.UPPER,
         problems=len(problems),

@@ -17,7 +17,7 @@ from quadrat.gp import LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.kernels import Matern
 from quadrat.methods.ascent import ascend
-from quadrat.methods.auto import RANGES, TEMPER, Auto, AutoSearch
+from quadrat.methods.auto import TEMPER, WIDER_GAIN, Auto, AutoSearch
 from quadrat.methods.auto_model import WIDER
 from quadrat.methods.auto_score import log_improvement
 from quadrat.methods.base import Told
@@ -766,11 +766,12 @@ def test_the_estimated_gain_shrinks_as_f_becomes_known() -> None:
 
 
 def test_the_upper_value_of_the_gain_by_brute_force() -> None:
-    """Quantiles of max f - f(x) over a grid, drawn from the model of each smoothness, and the range of six values."""
+    """Quantiles of max f - f(x) over a grid, drawn from the models, the interval's width, the range of six values."""
     search = Auto().start(2, 0)
     history = run(search, 9)
     guess = search.recommend()
     assert guess.gain_upper is not None
+    assert guess.interval is not None
     ticks = np.linspace(0, 1, 21)
     points = np.vstack([guess.x, np.stack(np.meshgrid(ticks, ticks), -1).reshape(-1, 2)])
     rng, logs, quantiles = np.random.default_rng(0), [], []
@@ -782,7 +783,8 @@ def test_the_upper_value_of_the_gain_by_brute_force() -> None:
     weights = np.exp(TEMPER * (np.array(logs) - max(logs)))
     drawn = search.model.units().above * float(np.average(quantiles, weights=weights))
     highest = sorted((float(trial.values[0]) for trial in history), reverse=True)
-    assert guess.gain_upper - RANGES * (highest[0] - highest[5]) == pytest.approx(drawn, rel=0.15)
+    known = guess.interval[1] - guess.interval[0] + highest[0] - highest[5]
+    assert guess.gain_upper / WIDER_GAIN - known == pytest.approx(drawn, rel=0.15)
 
 
 def test_values_of_trials_that_violate_a_constraint_are_none_to_be_gained() -> None:
