@@ -86,10 +86,10 @@ after 100,000 trials. Nothing of this changes a run of {begin} trials or fewer.
 meet the constraints. Beyond {largest} observations the model is one of averages: around the best place, trials are put
 into cells, from {widest:g} of the side of the space down to where their values differ by noise alone, and each cell is
 one observation. As the highest of so many means is a lucky one, the point with the highest mean less one deviation is
-taken. Its 90 % interval is the model's, {wider:g} times as wide. What could still be gained
-is estimated by drawing f jointly at many points, and stated as a mean; and as an upper value, {wider_gain:g} times the sum
-of the {upper:g} % quantile, averaged over all smoothnesses so that it does not rest on the one that was chosen, of the
-width of the interval, and of the range of the {highest} highest values told, which is large where there is noise or
+taken. Its 90 % interval is the model's, {wider:g} times as wide. What could still be gained is estimated by drawing f
+jointly at many points, and stated as a mean; and as an upper value, {wider_gain:g} times the sum of three: the
+{upper:g} % quantile, averaged over all smoothnesses so that it does not rest on the one that was chosen; the width of
+the interval; and the range of the {highest} highest values told, which is large where there is noise or
 where the search still climbs.
 
 ## What each part buys
