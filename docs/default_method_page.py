@@ -53,9 +53,9 @@ are drawn around the most likely one, with an sd of {spread:g} in each log; leng
 
 **Expected improvement, in logs.** What is asked for is the point whose averaged expected improvement [J98] is largest:
 under each setting, over the best posterior mean of the evaluated points. Its logarithm is maximised, which has slopes
-where the improvement itself is 0 to all digits [A23]. Deviations count {wider:g} times, as in the intervals below: what
-was learned from the same values is too sure of itself, and would look too little elsewhere. Points that are being
-evaluated count as observed at their means.
+where the improvement itself is 0 to all digits [A23]. Deviations count {doubt:g} times: a model that was learned
+from the same values is too sure of itself, and would look too little elsewhere. Points that are being evaluated count
+as observed at their means.
 
 **Climbs.** The improvement is computed at {uniform} uniform candidates and at {near} around each of the {best} best
 points. From the {climbs} highest that lie apart, quasi-Newton ascents [NW06] of {steps} steps climb side by side.
@@ -165,7 +165,8 @@ def page(rows: Sequence[Row]) -> str:
         steps=auto_score.STEPS - 1,  # the first of the calls is at the start
         promising=auto.PROMISING,
         repeat_worth=auto.REPEAT_WORTH,
-        wider=auto_model.WIDER,
+        doubt=auto_score.DOUBT,
+        wider=auto.WIDER,
         wider_gain=auto.WIDER_GAIN,
         highest=auto.HIGHEST,
         upper=100 * acquisition.UPPER,

@@ -185,9 +185,9 @@ VARIANTS = {
     "no centre": Variant("the first point is one of the Sobol sequence too", Uncentred()),
     "ten initial points": Variant("the model decides from the eleventh trial on", Auto(n_initial=10)),
     "no climbs": Variant("the best of the candidates is asked for as it is", constants={"STEPS": 1}, module=auto_score),
-    "narrow": Variant(
-        "improvement with the deviations that the settings say, not those of intervals",
-        constants={"WIDER": 1.0},
+    "no doubt": Variant(
+        "the improvement is computed with the deviations that the settings say, not 1.35 times those",
+        constants={"DOUBT": 1.0},
         module=auto_score,
     ),
     "no second looks": Variant("no point is evaluated again for its worth", LookingOnce()),

@@ -17,9 +17,8 @@ from quadrat.gp import LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.kernels import Matern
 from quadrat.methods.ascent import ascend
-from quadrat.methods.auto import TEMPER, WIDER_GAIN, Auto, AutoSearch
-from quadrat.methods.auto_model import WIDER
-from quadrat.methods.auto_score import log_improvement
+from quadrat.methods.auto import TEMPER, WIDER, WIDER_GAIN, Auto, AutoSearch
+from quadrat.methods.auto_score import DOUBT, log_improvement
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain
 from quadrat.methods.sobol_search import SobolSearch
@@ -127,7 +126,7 @@ def test_the_suggestion_scores_at_least_as_high_as_a_grid() -> None:
         target = ensemble.predict(ensemble.x).mean.max(axis=1)
         grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 101)] * 2), -1).reshape(-1, 2)
         x = search.ask(n, NONE).x
-        values = log_improvement(ensemble.predict(np.vstack([x[None, :], grid])).wider(WIDER), target)[0]
+        values = log_improvement(ensemble.predict(np.vstack([x[None, :], grid])).wider(DOUBT), target)[0]
         assert values[0] >= values[1:].max() - 1e-3
 
 
@@ -169,7 +168,7 @@ def test_the_chance_to_succeed_counts_once_and_where_it_is_too_small_a_point_is_
     assert score.least == pytest.approx(min(np.log(1 - 0.5 / 4), np.median(grid)), abs=0.05)
     may = chance >= score.least
     assert 10 < may.sum() < 30
-    wanted = log_improvement(ensemble.predict(query).wider(WIDER), target)[0] + chance
+    wanted = log_improvement(ensemble.predict(query).wider(DOUBT), target)[0] + chance
     value, slope = score.slope(query)
     np.testing.assert_allclose(score.at(query)[may], wanted[may], rtol=1e-9)
     np.testing.assert_allclose(value, score.at(query), rtol=1e-9)
@@ -214,21 +213,21 @@ def test_nothing_is_refused_before_something_failed(monkeypatch: pytest.MonkeyPa
     score = score_of(search, 10, NONE, monkeypatch)
     _, ensemble = search.model.current()
     target = ensemble.predict(ensemble.x).mean.max(axis=1)
-    wanted = log_improvement(ensemble.predict(query).wider(WIDER), target)[0]
+    wanted = log_improvement(ensemble.predict(query).wider(DOUBT), target)[0]
     np.testing.assert_allclose(score.at(query), wanted, rtol=1e-12)
 
 
-def test_the_score_is_the_mean_improvement_of_draws_with_the_deviations_that_intervals_have(
+def test_the_score_is_the_mean_improvement_of_draws_that_doubt_the_model(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Drawn: f at a point, under each setting, whose 90 % interval is as wide as the one that is stated there."""
+    """Drawn: f at a point, with the deviation that its stated interval tells, as much wider as the search has it."""
     search, query = search_after(trials(10)), np.random.default_rng(5).random((200, 2))
     search.model.settings = 1  # from here on the most likely setting alone, so that what is stated is one normal
     search.tell(told(10, np.array([0.5, 0.5]), objective(np.array([0.5, 0.5]))))
     score = score_of(search, 11, NONE, monkeypatch)
     mean, low, high = search.predict(query)
     units = search.model.units()
-    deviation = (high - low) / (2 * 1.6449 * units.scale)
+    deviation = DOUBT * (high - low) / (2 * 1.6449 * WIDER * units.scale)
     centred = (mean - units.shift) / units.scale
     draws = centred + deviation * np.random.default_rng(6).standard_normal((50_000, 1))
     drawn = np.maximum(draws - score.target[0], 0).mean(axis=0)

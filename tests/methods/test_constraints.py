@@ -13,8 +13,7 @@ import quadrat.methods.auto_score as module
 from quadrat.arrays import Array
 from quadrat.gp.ensemble import Ensemble
 from quadrat.methods.auto import Auto, AutoSearch
-from quadrat.methods.auto_model import WIDER
-from quadrat.methods.auto_score import log_improvement
+from quadrat.methods.auto_score import DOUBT, log_improvement
 from quadrat.methods.base import Told
 from quadrat.methods.constraints import Chances, Constraints
 from quadrat.methods.domain import Domain
@@ -264,7 +263,7 @@ def test_the_score_is_log_improvement_upon_the_best_that_is_believed_plus_log_ch
     means, held = ensemble.predict(x).mean, chances.held(x)
     assert means[:, ~held].max() > means[:, held].max(), "the unconstrained target would be another one"
     np.testing.assert_array_equal(score.target, means[:, held].max(axis=1))
-    wanted = log_improvement(ensemble.predict(query).wider(WIDER), score.target)[0] + chances.log_chance(query)
+    wanted = log_improvement(ensemble.predict(query).wider(DOUBT), score.target)[0] + chances.log_chance(query)
     np.testing.assert_allclose(score.at(query), wanted, rtol=1e-9)
     assert_slope(score, query)
     assert held[[int(np.argmax((x == point).all(axis=1))) for point in best[: held.sum()]]].all()

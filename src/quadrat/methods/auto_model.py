@@ -49,9 +49,6 @@ COMPRESS_FROM = 10.0  # log evidence gained by compressing low values: less is w
 PRIORS = Priors(
     lengthscale=LogNormal(-0.7, 0.5), common_lengthscale=1.5, noise_variance=LogNormal(-5.0, 1.5)
 )  # in the units of standardised values and of the cube's side
-# A model that has learned its settings from the same data is too sure of itself: its deviations count times this.
-# Chosen on odd seeds of the problems of benchmarks/regret, so that 90 % intervals hold in 90 % of runs.
-WIDER = 1.35
 LARGEST = 256  # trials that a model of all of them is learned from; beyond, models are of those near a place
 _LEAST_NOISE = 1e-6  # of the standard deviation of all values: less is as good as none
 _DRAWS = 11  # names the stream
