@@ -39,12 +39,12 @@ from regret import suite
 from regret.comparison import Comparison, Measure, words
 from regret.roster import OURS, ROSTER
 from regret.rows import RESULTS, Row, complete, read_rows, recorded, stamp
-from regret.run import seeds_of
+from regret.run import go_where_it_is_installed, seeds_of
 from regret.task import Task, regrets
 
 __all__ = ["MODES", "Mode", "page", "run", "schedule"]
 
-SUITES = ("plain", "shifted")
+SUITES = ("plain", "shifted", "bbob")
 SMOKE = ("rastrigin3", "rosenbrock4~")
 SPREAD = 0.5  # standard deviation of the log of durations
 _DURATIONS = 4  # names the stream
@@ -127,7 +127,7 @@ def page(rows: Sequence[Row], n: int) -> str:
     """Return the page in Markdown from the rows that have n evaluations and even seeds."""
     counted = [row for row in rows if row["n"] == n and row["seed"] % 2 == 0]
     compared = Comparison(counted)
-    groups = {name: suite.SUITES[name] for name in SUITES} | {" and ".join(SUITES): suite.chosen(SUITES)}
+    groups = {name: suite.SUITES[name] for name in SUITES} | {"all": suite.chosen(SUITES)}
     lines = []
     for mode in MODES:
         for name, problems in groups.items():
@@ -147,7 +147,7 @@ def page(rows: Sequence[Row], n: int) -> str:
 def main() -> None:
     """Read the command line, run what is missing, write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--problems", nargs="+", default=list(SUITES), help="problems or suites; plain and shifted")
+    parser.add_argument("--problems", nargs="+", default=list(SUITES), help="problems or suites; all functions")
     parser.add_argument("--seeds", type=seeds_of, default=ROSTER[OURS].seeds, help="such as 0-3,7; ten even ones")
     parser.add_argument("--n", type=int, default=50, help="evaluations")
     parser.add_argument("--workers", type=int, default=1, help="processes")
@@ -163,7 +163,9 @@ def main() -> None:
     except ValueError as error:
         parser.error(str(error))
     if any(suite.suite_of(problem) not in SUITES for problem in problems):
-        parser.error(f"problems: expected those of {' and '.join(SUITES)}")
+        parser.error(f"problems: expected those of {', '.join(SUITES)}")
+    if not given.report:
+        go_where_it_is_installed(OURS, problems)
     path = RESULTS / "parallel.jsonl"
     if not given.report:
         cells = [(mode, problem, seed, given.n) for seed in given.seeds for problem in problems for mode in MODES]

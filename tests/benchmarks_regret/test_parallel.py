@@ -66,8 +66,8 @@ def test_the_page_comes_from_rows() -> None:
     rows += [{"method": "batch", "problem": "levy8", "seed": 8, "n": 50, "error": "RuntimeError: none"}]
     text = parallel.page(rows, 50)
     for title, factor in (("batches of 4", "2.00"), ("asynchronous, 4 workers", "1.50")):
-        for problems in ("plain", "shifted", "plain and shifted"):
+        for problems in ("plain", "shifted", "bbob", "all"):
             same = f"{factor} ({factor} to {factor})"
             assert f"| {title} | {problems} | 3 | {same} | {same} |" in text  # even seeds alone
     assert "rows are of abc" in text
-    assert "Left out: 1 of 127 runs" in text  # 3 modes, 14 problems, 3 even seeds, and the one that failed
+    assert "Left out: 1 of 199 runs" in text  # 3 modes, 22 problems, 3 even seeds, and the one that failed
