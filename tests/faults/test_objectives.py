@@ -60,11 +60,12 @@ def ordinary(params: dict[str, Any]) -> float:
     return math.cos(params["x"]) / 2 + 0.2 * float(params["y"])
 
 
-def run(name: str, outcome: Callable[[int, dict[str, Any]], Any], n: int) -> qd.Result:
+def run(name: str, outcome: Callable[[int, dict[str, Any]], Any], n: int, seed: int = 0) -> qd.Result:
     """Tune; check everything that was asked for, and what is recommended."""
     space = SPACES.get(name, CONTINUOUS)
     number = iter(range(10 * n))
-    result = qd.maximize(lambda params: outcome(next(number), params), space, n_trials=n, method=made(name, n), seed=0)
+    method = made(name, n)
+    result = qd.maximize(lambda params: outcome(next(number), params), space, n_trials=n, method=method, seed=seed)
     for record in result.trials:
         assert np.isfinite(space.to_unit(record.params)).all()  # to_unit refuses what is outside
     space.to_unit(result.params)
@@ -152,9 +153,14 @@ def test_one_outlier_does_not_blind_the_default_method(outlier: float) -> None:
 
 
 def test_many_diverged_trainings_do_not_blind_the_default_method() -> None:
-    """One in six, in a corner of the space and elsewhere."""
-    result = run("Auto", lambda n, params: -(10.0 ** (3 + n)) if n % 6 == 3 else ordinary(params), 30)
-    assert ordinary(result.params) > 0.68
+    """One in six, in a corner of the space and elsewhere; the best is .7, and the first point has .6."""
+
+    def outcome(n: int, params: dict[str, Any]) -> float:
+        return -(10.0 ** (3 + n)) if n % 6 == 3 else ordinary(params)
+
+    found = [ordinary(run("Auto", outcome, 30, seed).params) for seed in range(7)]
+    assert np.median(found) > 0.68
+    assert min(found) > 0.6
 
 
 # --- types
