@@ -186,7 +186,7 @@ VARIANTS = {
     "ten initial points": Variant("the model decides from the eleventh trial on", Auto(n_initial=10)),
     "no climbs": Variant("the best of the candidates is asked for as it is", constants={"STEPS": 1}, module=auto_score),
     "no doubt": Variant(
-        "the improvement is computed with the deviations that the settings say, not 1.35 times those",
+        f"the improvement is computed with the deviations that the settings say, not {auto_score.DOUBT:g} times those",
         constants={"DOUBT": 1.0},
         module=auto_score,
     ),

@@ -164,10 +164,9 @@ def main() -> None:
         parser.error(str(error))
     if any(suite.suite_of(problem) not in SUITES for problem in problems):
         parser.error(f"problems: expected those of {', '.join(SUITES)}")
-    if not given.report:
-        go_where_it_is_installed(OURS, problems)
     path = RESULTS / "parallel.jsonl"
     if not given.report:
+        go_where_it_is_installed(OURS, problems)
         cells = [(mode, problem, seed, given.n) for seed in given.seeds for problem in problems for mode in MODES]
         stamp(())  # before anything runs: what runs is what is on disk now
         complete(path, run, cells, workers=given.workers, redo=given.redo)

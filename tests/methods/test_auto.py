@@ -17,7 +17,7 @@ from quadrat.gp import LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.kernels import Matern
 from quadrat.methods.ascent import ascend
-from quadrat.methods.auto import TEMPER, WIDER, WIDER_GAIN, Auto, AutoSearch
+from quadrat.methods.auto import TEMPER, WIDER, WIDER_GAIN, Auto, AutoSearch, _range_of_highest
 from quadrat.methods.auto_score import DOUBT, log_improvement
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain
@@ -794,7 +794,7 @@ def test_values_of_trials_that_violate_a_constraint_are_none_to_be_gained() -> N
         for trial in trials(8):
             search.tell(replace(trial, constraints=(-1.0,)))
         search.tell(replace(told(8, np.array([0.9, 0.1]), 50.0), constraints=(limit,)))
-        spread[limit] = search._range_of_highest(search.beliefs) * search.model.units().above
+        spread[limit] = _range_of_highest(search.beliefs) * search.model.units().above
     assert spread[-1.0] > 25
     assert spread[1.0] < 5
 

@@ -310,7 +310,7 @@ def test_the_cell_with_the_highest_bound_is_searched(replicates: int) -> None:
     for leaf in best_first[:3]:
         near, box = search.cells.most_promising(search.beliefs, running)
         lower, upper = search.cells._grown(search.beliefs).box(leaf)
-        np.testing.assert_allclose(box, (lower, upper), rtol=0, atol=1e-8)
+        np.testing.assert_allclose(box, (lower, upper), rtol=0, atol=3e-9)
         members = search.cells._grown(search.beliefs).members(leaf)
         inside = {trials[i].x.tobytes() for i in members}
         assert inside <= {x.tobytes() for x in near.model.places}, "its model has all of its trials"
@@ -318,7 +318,7 @@ def test_the_cell_with_the_highest_bound_is_searched(replicates: int) -> None:
         running = np.vstack([running, 0.5 * (lower + upper)[None, :]])
     everywhere = np.array([np.mean(search.cells._grown(search.beliefs).box(leaf), axis=0) for leaf in best_first])
     _, box = search.cells.most_promising(search.beliefs, everywhere)
-    np.testing.assert_allclose(box[0], search.cells._grown(search.beliefs).box(best_first[0])[0], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(box[0], search.cells._grown(search.beliefs).box(best_first[0])[0], rtol=0, atol=3e-9)
 
 
 @pytest.mark.parametrize("towards", [(1, 1), (-1, -1), (1, -1)], ids=str)
@@ -333,7 +333,7 @@ def test_what_is_asked_for_in_a_cell_belongs_to_it(towards: tuple[int, int]) -> 
             tree = search.cells._grown(search.beliefs)
             for rounding in (-1e-9, 0.0, 1e-9):
                 leaf = tree.leaf_of(np.clip(proposal.x + rounding, 0.0, 1.0))
-                np.testing.assert_allclose(tree.box(leaf), (lower, upper), rtol=0, atol=1e-8)
+                np.testing.assert_allclose(tree.box(leaf), (lower, upper), rtol=0, atol=3e-9)
             asked += 1
         search.tell(told(number, proposal.x, float(proposal.x @ towards)))
     assert asked >= SIZE

@@ -301,13 +301,8 @@ class AutoSearch(Search):
         logs = TEMPER * np.array([log_posterior for log_posterior, _ in alternatives])
         weights = np.exp(logs - logs.max())
         uppers = [np.quantile(_excesses(ensemble, here, features, rng), UPPER) for _, ensemble in alternatives]
-        upper = WIDER_GAIN * (float(np.average(uppers, weights=weights)) + width + self._range_of_highest(beliefs))
+        upper = WIDER_GAIN * (float(np.average(uppers, weights=weights)) + width + _range_of_highest(beliefs))
         return scale * gain, scale * max(upper, gain)
-
-    def _range_of_highest(self, beliefs: Beliefs) -> float:
-        """How far apart the highest values lie, of trials that met the constraints, in standardised units."""
-        values = beliefs.model.seen_means[~beliefs.constraints.violated(beliefs.model.places)]
-        return float(np.ptp(np.sort(values)[-HIGHEST:])) if len(values) else 0.0
 
     def explain(self) -> dict[str, object]:
         if not self.model.trials:
@@ -331,6 +326,12 @@ def _lower(guess: Guess) -> float:
     """One deviation below the value, as far as the interval tells."""
     assert guess.interval is not None
     return guess.value - (guess.value - guess.interval[0]) / (WIDER * CREDIBLE)
+
+
+def _range_of_highest(beliefs: Beliefs) -> float:
+    """How far apart the highest values lie, of trials that met the constraints, in standardised units."""
+    values = beliefs.model.seen_means[~beliefs.constraints.violated(beliefs.model.places)]
+    return float(np.ptp(np.sort(values)[-HIGHEST:])) if len(values) else 0.0
 
 
 def _excesses(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Generator) -> Array:

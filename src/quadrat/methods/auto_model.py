@@ -253,7 +253,7 @@ class LearnedModel:
 
     @property
     def seen_means(self) -> Array:
-        """The same as the model sees them, in standardised units."""
+        """The mean of each trial as the model sees it, in standardised units, shape (n,)."""
         return self._units(self._latest().compressed).seen(self.means)
 
     @property
