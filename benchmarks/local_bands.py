@@ -126,7 +126,7 @@ def outcome(method: str, problem: str, seed: int, numbers: Sequence[int], capaci
         taken += seconds[-1]
         if len(seconds) in numbers:
             begin = time.process_time()
-            certificate = run.certificate()
+            certificate = run.certificate(run.recommend().x)
             to_certify = time.process_time() - begin
             if not isinstance(certificate, Certificate) or certificate.rejection is not None:
                 raise RuntimeError(f"after {len(seconds)}: {certificate}")

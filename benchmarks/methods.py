@@ -49,7 +49,7 @@ for i in range(n):
     search.tell(Told(i, x, np.array([float(f(x)) + 0.1 * generator(0, i, 1).normal()])))
 seconds = time.perf_counter() - start
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-certificate = search.certificate().value
+certificate = search.certificate(search.recommend().x).value
 print(json.dumps([seconds, peak, len(search.band.x), certificate]))
 """
 

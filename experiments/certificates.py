@@ -79,7 +79,7 @@ class LP:
 
     def certificate(self) -> Certificate:
         """Return the certificate after what was told."""
-        certificate = self.search.certificate()
+        certificate = self.search.certificate(self.search.recommend().x)
         assert isinstance(certificate, Certificate)
         return certificate
 

@@ -134,7 +134,7 @@ def run(method: str, form: str, problem: str, seed: int, n: int) -> Row:
         if method == "LP-GP-UCB" and form == "contexts" and (i + 1 in CHECKPOINTS or i + 1 == n):
             here: list[float | None] = []
             for j in range(len(CONTEXTS)):
-                got = player.searches[0].certificate_in(player.at(j))
+                got = player.searches[0].certificate(player.searches[0].recommend_in(player.at(j)).x)
                 assert isinstance(got, Certificate)
                 rejected |= got.rejection is not None
                 held &= bool(f.regrets(got.point)[0] <= got.value)

@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import quadrat as qd
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
+PRINTED = "yield between 0.86 and 0.94, within 0.13 of the best possible"  # of yield_of, which lies between 0 and .9
 
 
 def test_the_examples_run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # a study is kept in the working directory
     wanted = [
-        ["Result of maximize, 20 trials", "temperature"],
+        ["Result of maximize, 20 trials", "temperature", PRINTED],
         ["'layers': 4", "'rate': 0.0"],
         ["Result of maximize, 25 trials", "memory: met"],
         ["'site': 'north'", "'site': 'south'"],
@@ -24,6 +28,28 @@ def test_the_examples_run(capsys: pytest.CaptureFixture[str], tmp_path: Path, mo
         exec(compile(code, "README.md", "exec"), {})
         out = capsys.readouterr().out
         assert all(text in out for text in texts)
+
+
+def test_the_certified_example_states_what_is_true_and_prints_what_it_finds() -> None:
+    """The norm of the yield is the limit of the norms of its interpolants, which grow with the number of points.
+
+    They come closer to it by b/m on grids of m x m points, so two of them tell the limit.
+    """
+    assert f"    {PRINTED}\n" in README
+    kernel = qd.Matern(2.5, 1.0)
+    assert "kernel=qd.Matern(2.5, 1.0), norm_bound=2.6, noise=0.01" in README
+
+    def norm(m: int) -> float:
+        side = np.linspace(0, 1, m)
+        points = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+        temperature, pressure = 20 + 70 * points[:, 0], 0.1 * 100 ** points[:, 1]
+        values = 0.9 - ((temperature - 65) / 60) ** 2 - 0.2 * np.log10(pressure / 2) ** 2
+        root = np.linalg.cholesky(kernel(points, points) + 1e-12 * np.eye(len(points)))
+        return float(np.linalg.norm(np.linalg.solve(root, values)))
+
+    coarse, fine = norm(13), norm(26)
+    assert coarse < fine < 2.3
+    assert fine + (fine - coarse) < 2.5
 
 
 @pytest.mark.parametrize("table", ["benchmarks/results/gp.md", "benchmarks/regret/results/summary.md"])

@@ -295,7 +295,6 @@ def test_show_as_json(capsys: Capture) -> None:
         "best_value": 0.5,
         "reason": None,
         "certificate": None,
-        "certified_gap": None,
         "level_set": None,
         "cells": None,
         "progress": [0.5],

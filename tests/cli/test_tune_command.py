@@ -190,9 +190,9 @@ def test_a_certified_study_shows_what_is_certified(folder: Path, capsys: pytest.
     said = next(line for line in out.splitlines() if line.startswith("certificate"))
     assert tune("-n", "8", "--json") == 0
     found = json.loads(capsys.readouterr().out)["recommended"]
-    assert f"within {found['certified_gap']:.4g} of the" in said
+    assert f"within {found['certificate']['value']:.4g} of the" in said
     assert found["certified_interval"][0] <= (found["params"]["x"] - 0.3) ** 2 <= found["certified_interval"][1]
-    assert found["certified_gap"] >= (found["params"]["x"] - 0.3) ** 2, "the optimum is 0"
+    assert found["certificate"]["value"] >= (found["params"]["x"] - 0.3) ** 2, "the optimum is 0"
 
 
 def test_a_space_in_json(folder: Path) -> None:

@@ -749,7 +749,7 @@ def test_recommendation_is_the_evaluated_point_of_highest_averaged_mean() -> Non
     width = 2 * WIDER * 1.6449 * scale * deviation[best]
     assert guess.interval[1] - guess.interval[0] == pytest.approx(width, rel=1e-4)
     assert not guess.certified
-    assert isinstance(search.certificate(), str)
+    assert isinstance(search.certificate(search.recommend().x), str)
 
 
 def test_the_estimated_gain_shrinks_as_f_becomes_known() -> None:

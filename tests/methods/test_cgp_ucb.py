@@ -41,7 +41,7 @@ def played(
         search.tell(Told(number, points[-1], np.array([f(points[-1])])))
         if look:
             search.recommend_in(at(z))
-            search.certificate_in(at(z))
+            search.certificate(search.recommend_in(at(z)).x)
             search.explain()
     return search, points
 
@@ -127,7 +127,7 @@ def test_what_is_learned_in_one_context_counts_in_others() -> None:
     assert got.gain is not None
     assert got.gain_upper is not None
     assert 0 <= got.gain <= 0.3
-    assert isinstance(search.certificate_in(at(0.5)), str)
+    assert isinstance(search.certificate(search.recommend_in(at(0.5)).x), str)
 
 
 def test_the_best_action_may_differ_between_choices() -> None:

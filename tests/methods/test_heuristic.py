@@ -106,7 +106,7 @@ def test_replicates_count_in_their_cell() -> None:
 
 def test_does_not_certify() -> None:
     assert not Heuristic.facts.certifies
-    assert isinstance(started(Heuristic()).certificate(), str)
+    assert isinstance(started(Heuristic()).certificate(np.array([0.5])), str)
 
 
 @pytest.mark.parametrize(

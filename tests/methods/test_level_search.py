@@ -104,7 +104,7 @@ def test_looking_and_asking_change_nothing(make: Make) -> None:
     looked.ask(12, generator(2).random((4, 2)))
     looked.level_set()
     looked.recommend()
-    looked.certificate()
+    looked.certificate(looked.recommend().x)
     looked.explain()
     for search in (looked, blind):
         for i in range(12, 16):
@@ -179,7 +179,7 @@ def test_it_recommends_the_point_of_the_largest_lower_bound(make: Make) -> None:
     leaves = search.cells.tree.leaves()
     everything = np.vstack([search.cells.band.x, search.cells.centres(leaves)])
     assert low == pytest.approx(search.cells.band.interval(everything).lower.max(), abs=1e-9)
-    assert "looks for a level set" in str(search.certificate())
+    assert "looks for a level set" in str(search.certificate(search.recommend().x))
 
 
 def test_the_explanation_is_plain_data(make: Make) -> None:

@@ -52,7 +52,7 @@ def played(
         points.append(x)
         if look:
             search.recommend_in(at(0.33))
-            search.certificate_in(at(0.33))
+            search.certificate(search.recommend_in(at(0.33)).x)
             search.explain()
     return search, np.array(points)
 
@@ -150,7 +150,7 @@ def test_a_run_is_rebuilt_bit_for_bit_and_looking_changes_nothing() -> None:
     (first, points), (again, same) = played(14), played(14, look=True)
     np.testing.assert_array_equal(points, same)
     np.testing.assert_array_equal(first.cells.upper, again.cells.upper)
-    one, other = first.certificate_in(at(0.5)), again.certificate_in(at(0.5))
+    one, other = first.certificate(first.recommend_in(at(0.5)).x), again.certificate(again.recommend_in(at(0.5)).x)
     assert isinstance(one, Certificate)
     assert isinstance(other, Certificate)
     assert one.value == other.value
@@ -161,7 +161,7 @@ def test_a_run_is_rebuilt_bit_for_bit_and_looking_changes_nothing() -> None:
 def test_recommendation_and_certificate_of_a_context(run: tuple[ContextualLPSearch, Array], z: float) -> None:
     """Also of contexts that were never seen; the maximum by a fine grid of the true function and of the band."""
     search, _ = run
-    got, certificate = search.recommend_in(at(z)), search.certificate_in(at(z))
+    got, certificate = search.recommend_in(at(z)), search.certificate(search.recommend_in(at(z)).x)
     assert got.x[1] == z
     assert got.certified
     assert got.interval is not None
@@ -182,7 +182,8 @@ def test_recommendation_and_certificate_of_a_context(run: tuple[ContextualLPSear
 def test_the_certificate_shrinks_with_data() -> None:
     values = []
     for n in (6, 30):
-        certificate = played(n, contexts=(0.3, 0.6))[0].certificate_in(at(0.3))
+        search = played(n, contexts=(0.3, 0.6))[0]
+        certificate = search.certificate(search.recommend_in(at(0.3)).x)
         assert isinstance(certificate, Certificate)
         values.append(certificate.value)
     assert values[1] < 0.7 * values[0]
@@ -195,7 +196,7 @@ def test_choices_as_contexts_and_polynomials() -> None:
         x = search.ask_in(number, NONE, at(z)).x
         assert x[1] == z
         search.tell(Told(number, x, np.array([float(F.values(x[None])[0])])))
-    certificate = search.certificate_in(at(0.5))
+    certificate = search.certificate(search.recommend_in(at(0.5)).x)
     assert isinstance(certificate, Certificate)
     grid = np.column_stack([np.linspace(0, 1, 501), np.full(501, 0.5)])
     assert F.values(grid).max() - float(F.values(certificate.point[None])[0]) <= certificate.value
@@ -206,7 +207,7 @@ def test_wrong_assumptions_are_rejected_and_the_mean_recommends() -> None:
     for number in range(12):
         x = search.ask_in(number, NONE, at(0.5)).x
         search.tell(Told(number, x, np.array([3 * np.sin(6 * x[0])])))
-    certificate = search.certificate_in(at(0.5))
+    certificate = search.certificate(search.recommend_in(at(0.5)).x)
     assert isinstance(certificate, Certificate)
     assert certificate.rejection is not None
     assert np.isnan(certificate.value)
@@ -218,7 +219,7 @@ def test_wrong_assumptions_are_rejected_and_the_mean_recommends() -> None:
 def test_standard_errors_are_not_certified() -> None:
     search = started(method())
     search.tell(Told(0, np.array([0.5, 0.5]), np.array([0.1]), variance=0.01))
-    assert "standard error" in str(search.certificate_in(at(0.5)))
+    assert "standard error" in str(search.certificate(search.recommend_in(at(0.5)).x))
     assert not search.recommend_in(at(0.5)).certified
 
 
@@ -232,7 +233,7 @@ def test_many_dimensions_have_one_part() -> None:
         assert x[0] == 0.25
         search.tell(Told(number, x, np.array([0.1])))
     assert search.loop.slices.parts(0, context).shape == (1, 6)
-    assert isinstance(search.certificate_in(context), Certificate)
+    assert isinstance(search.certificate(search.recommend_in(context).x), Certificate)
 
 
 def test_what_is_refused_and_what_is_said() -> None:

@@ -50,7 +50,7 @@ def test_certificate_covers_the_regret_at_every_step(dimension: int, degree: int
             x = search.ask(i, np.empty((0, dimension))).x
             search.tell(Told(i, x, np.array([float(f(x)) + 0.1 * generator(seed, i, 5).normal()])))
             if i % 4 == 3:
-                certificate = search.certificate()
+                certificate = search.certificate(search.recommend().x)
                 assert isinstance(certificate, Certificate)
                 assert certificate.rejection is None
                 assert best - float(f(certificate.point)) <= certificate.value
@@ -67,11 +67,11 @@ def test_it_finds_the_maximum_and_the_certificate_shrinks() -> None:
     f = draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(4, 10))
     search = method(budget=100).start(1, 0)
     drive(search, f, 1, 20, 0)
-    early = search.certificate()
+    early = search.certificate(search.recommend().x)
     for i in range(20, 100):
         x = search.ask(i, NONE).x
         search.tell(Told(i, x, np.array([float(f(x)) + 0.1 * generator(0, i, 5).normal()])))
-    late = search.certificate()
+    late = search.certificate(search.recommend().x)
     assert isinstance(early, Certificate)
     assert isinstance(late, Certificate)
     assert late.value < 0.6 * early.value
@@ -82,7 +82,7 @@ def test_a_norm_bound_too_small_is_rejected_in_the_run() -> None:
     f = draw_rkhs_function(KERNEL, 1, norm=8.0, rng=generator(1, 10))
     search = method(norm_bound=0.5, noise=0.05).start(1, 0)
     points = drive(search, f, 1, 40, 0, noise=0.05)
-    certificate = search.certificate()
+    certificate = search.certificate(search.recommend().x)
     assert isinstance(certificate, Certificate)
     assert certificate.rejection is not None
     assert np.isnan(certificate.value)
@@ -174,7 +174,7 @@ def test_stored_bounds_do_not_know_pending_points() -> None:
     drive(one, f, 1, 12, 0)
     drive(two, f, 1, 12, 0)
     two.ask(12, np.random.default_rng(0).random((5, 1)))
-    first, second = one.certificate(), two.certificate()
+    first, second = one.certificate(one.recommend().x), two.certificate(two.recommend().x)
     assert isinstance(first, Certificate)
     assert isinstance(second, Certificate)
     assert second.value <= first.value + 1e-12, "asking may split, which only sharpens"
@@ -190,7 +190,7 @@ def test_looking_changes_nothing() -> None:
         value = np.array([float(f(x)) + 0.1 * generator(0, i, 5).normal()])
         quiet.tell(Told(i, x, value))
         curious.tell(Told(i, z, value))
-        curious.certificate()
+        curious.certificate(curious.recommend().x)
         curious.recommend()
         curious.explain()
 
@@ -201,9 +201,9 @@ def test_replicates_and_standard_errors() -> None:
     search.tell(Told(0, x, np.array([0.1, 0.2, 0.3])))
     assert isinstance(search, CertifiedSearch)
     assert len(search.cells.values) == 3
-    assert isinstance(search.certificate(), Certificate)
+    assert isinstance(search.certificate(search.recommend().x), Certificate)
     search.tell(Told(1, np.array([0.3]), np.array([0.2]), variance=0.01))
-    reason = search.certificate()
+    reason = search.certificate(search.recommend().x)
     assert isinstance(reason, str)
     assert "sub-Gaussian" in reason
 
@@ -232,7 +232,7 @@ def test_the_printed_form_runs_and_certifies_nothing(degree: int) -> None:
     assert isinstance(search, PrintedSearch)
     points = drive(search, f, 2, 40, 0)
     assert all(((x >= 0) & (x <= 1)).all() for x in points)
-    assert "docs/errata.md" in str(search.certificate())
+    assert "docs/errata.md" in str(search.certificate(search.recommend().x))
     assert printed.why_not_certified() is not None
     guess = search.recommend()
     assert guess.interval is None
@@ -294,7 +294,7 @@ def test_printed_refusals() -> None:
 def test_other_kernels_run(kernel: Kernel) -> None:
     search = method(kernel=kernel).start(1, 0)
     drive(search, np.sum, 1, 10, 0)
-    assert isinstance(search.certificate(), Certificate)
+    assert isinstance(search.certificate(search.recommend().x), Certificate)
 
 
 # --- bands of cells
@@ -334,7 +334,7 @@ def test_up_to_twice_the_capacity_nothing_is_different(dimension: int, degree: i
     other = certified(dimension, budget=30, capacity=15, degree=degree)
     points = [drive(search, f, dimension, 40, 0) for search in (one, other)]
     np.testing.assert_array_equal(points[0], points[1])
-    first, second = one.certificate(), other.certificate()
+    first, second = one.certificate(one.recommend().x), other.certificate(other.recommend().x)
     assert isinstance(first, Certificate)
     assert isinstance(second, Certificate)
     assert (first.value, first.maximum, first.certified_interval) == (
@@ -358,7 +358,7 @@ def test_certificates_from_bands_of_cells_hold(dimension: int, degree: int) -> N
             assert ((x >= 0) & (x <= 1)).all()
             search.tell(Told(i, x, np.array([float(f(x)) + 0.1 * generator(seed, i, 5).normal()])))
             if i % 6 == 5:
-                certificate = search.certificate()
+                certificate = search.certificate(search.recommend().x)
                 assert isinstance(certificate, Certificate)
                 assert certificate.rejection is None
                 assert best - float(f(certificate.point)) <= certificate.value
@@ -384,7 +384,7 @@ def test_looking_changes_nothing_with_bands_of_cells() -> None:
         value = np.array([float(f(x)) + 0.1 * generator(0, i, 5).normal()])
         for search in (quiet, curious):
             search.tell(Told(i, x, value))
-        curious.certificate()
+        curious.certificate(curious.recommend().x)
         curious.recommend()
         curious.explain()
     assert cells_of(quiet) == cells_of(curious) > 3
@@ -404,7 +404,7 @@ def test_pending_points_are_not_asked_again_with_bands_of_cells() -> None:
         assert not (pending == x).all(1).any()
         pending = np.vstack([pending, x])
     assert len(np.unique(pending, axis=0)) == 8
-    first, second = one.certificate(), two.certificate()
+    first, second = one.certificate(one.recommend().x), two.certificate(two.recommend().x)
     assert isinstance(first, Certificate)
     assert isinstance(second, Certificate)
     assert first.value == pytest.approx(second.value, rel=0.05), "asking may split, which only sharpens"
@@ -421,7 +421,7 @@ def test_a_norm_bound_too_small_is_rejected_by_a_band_of_a_cell() -> None:
     points = generator(1, 6).random((60, 2))
     for i, x in enumerate(points):
         search.tell(Told(i, x, np.array([float(f(x)) + 0.05 * generator(1, i, 5).normal()])))
-    certificate = search.certificate()
+    certificate = search.certificate(search.recommend().x)
     assert isinstance(certificate, Certificate)
     assert certificate.rejection is not None
     assert np.isnan(certificate.value)
@@ -438,6 +438,6 @@ def test_replicates_are_told_to_bands_of_cells_one_by_one() -> None:
         x = search.ask(i, np.empty((0, 2))).x
         search.tell(Told(i, x, 0.1 * generator(i, 3).normal(size=1 + i % 3)))
     assert len(search.cells.values) == sum(1 + i % 3 for i in range(20))
-    assert isinstance(search.certificate(), Certificate)
+    assert isinstance(search.certificate(search.recommend().x), Certificate)
     assert cells_of(search) > 1
     assert len(search.band.x) <= 20

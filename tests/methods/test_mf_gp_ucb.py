@@ -356,7 +356,7 @@ def test_looking_changes_nothing() -> None:
             search.tell(Told(number, x, np.array([objective(x)])))
         looked.recommend()
         looked.explain()
-        looked.certificate()
+        looked.certificate(looked.recommend().x)
     np.testing.assert_array_equal(looked.ask(22, NONE).x, blind.ask(22, NONE).x)
 
 

@@ -204,7 +204,7 @@ def test_recommendation_is_the_evaluated_point_of_highest_mean() -> None:
 def test_one_trial_is_enough_to_recommend() -> None:
     search, history = run(ExpectedImprovement(), 1)
     assert np.array_equal(search.recommend().x, history[0].x)
-    assert isinstance(search.certificate(), str)
+    assert isinstance(search.certificate(search.recommend().x), str)
 
 
 def test_credible_interval_is_about_as_wide_as_it_says() -> None:

@@ -58,7 +58,7 @@ class ScriptedSearch(Search):
         assert self.last is not None
         return self.method.guess or Guess(self.last.x, float(self.last.values.mean()))
 
-    def certificate(self) -> Certificate | str:
+    def certificate(self, point: Array) -> Certificate | str:  # noqa: ARG002
         return self.method.certificate
 
     def explain(self) -> dict[str, object]:

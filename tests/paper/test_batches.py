@@ -174,7 +174,7 @@ def test_stored_bounds_and_certificate_are_made_of_told_data_alone(dimension: in
     again = recorded.done_again(started(dimension, 9, capacity))
     np.testing.assert_array_equal(search.cells.upper, again.cells.upper)
     np.testing.assert_array_equal(search.cells.source, again.cells.source)
-    mine, other = search.certificate(), again.certificate()
+    mine, other = search.certificate(search.recommend().x), again.certificate(again.recommend().x)
     assert isinstance(mine, Certificate)
     assert isinstance(other, Certificate)
     assert mine.rejection is None
@@ -197,7 +197,7 @@ def test_certificates_hold_after_every_batch(dimension: int) -> None:
             values = f.values(np.array(batch))
             for number, (x, y) in enumerate(zip(batch, values.tolist(), strict=True), first):
                 search.tell(Told(number, x, np.array([y + NOISE * generator(seed, number, 78).normal()])))
-            certificate = search.certificate()
+            certificate = search.certificate(search.recommend().x)
             assert isinstance(certificate, Certificate)
             held &= best - float(f.values(certificate.point[None])[0]) <= certificate.value
         failed += not held

@@ -67,7 +67,7 @@ def best_table(study: Study) -> tuple[Table, str]:
         gain = f"{found.estimated_gain:.3g}, at most {found.estimated_gain_upper:.3g} (90 %)"
         table.add_row("could be gained", gain, "")
     if model.certificate is not None:
-        table.add_row("certificate", certificate_text(model.certificate, model.certified_gap), "")
+        table.add_row("certificate", certificate_text(model.certificate), "")
     return table, found.why
 
 
@@ -76,8 +76,7 @@ def best_data(study: Study) -> dict[str, Any]:
     model = model_of(study, kept_method(study), most_cells=0)
     if model.certificate is None:
         return asdict(model.recommendation)
-    certified = {"certified_gap": model.certified_gap, "certificate": asdict(model.certificate)}
-    return {**asdict(model.recommendation), **certified}
+    return {**asdict(model.recommendation), "certificate": asdict(model.certificate)}
 
 
 def best_json(study: Study) -> str:

@@ -29,9 +29,7 @@ class StudyModel:
     recommendation
         What to use, with trial numbers of the study.
     certificate
-        Of the point that is surest to be near the optimum, which may be another; None for methods that do not certify.
-    certified_gap
-        How far from the optimum the recommended point can be at most; None where that is not certified.
+        How far from the optimum the recommended point can be; None for methods that do not certify.
     level_set
         For methods with a threshold; None for others.
     cells, n_cells
@@ -40,7 +38,6 @@ class StudyModel:
 
     recommendation: Recommendation
     certificate: CertificateReport | None = None
-    certified_gap: float | None = None
     level_set: LevelSetReport | None = None
     cells: tuple[CellRow, ...] | None = None
     n_cells: int = 0
@@ -81,20 +78,11 @@ def model_of(study: Study, method: Method | None, *, most_cells: int | None = No
     optimizer = run.optimizer
     found = recommendation_in(run)
     classifies = "level sets" in method.facts.handles
-    certificate = optimizer.certificate() if method.facts.certifies and not classifies else None
+    certificate = run.certificate() if method.facts.certifies and not classifies else None
     level_set = _level_set(optimizer) if classifies else None
-    gap = None if certificate is None else _gap(found, certificate, maximize=optimizer.direction == "maximize")
-    model = StudyModel(found, certificate, gap, level_set, *_cells(optimizer, run.searched, most_cells))
+    model = StudyModel(found, certificate, level_set, *_cells(optimizer, run.searched, most_cells))
     pruned = count_pruned(study)
     return _uncertified(model, pruned) if pruned and method.facts.certifies else model
-
-
-def _gap(found: Recommendation, certificate: CertificateReport, *, maximize: bool) -> float | None:
-    """Return the bound on the optimum less the worst that the recommended value can be."""
-    if found.certified_interval is None or certificate.best_possible is None:
-        return None
-    low, high = found.certified_interval
-    return certificate.best_possible - low if maximize else high - certificate.best_possible
 
 
 def _uncertified(model: StudyModel, pruned: int) -> StudyModel:
@@ -104,7 +92,6 @@ def _uncertified(model: StudyModel, pruned: int) -> StudyModel:
         model,
         recommendation=replace(model.recommendation, certified_interval=None),
         certificate=None if model.certificate is None else CertificateReport(None, reason),
-        certified_gap=None,
         level_set=None if model.level_set is None else replace(model.level_set, reason=reason),
     )
 

@@ -77,7 +77,6 @@ def model_json(model: StudyModel | str) -> dict[str, Any]:
             "recommended": None,
             "reason": model,
             "certificate": None,
-            "certified_gap": None,
             "level_set": None,
             "cells": None,
         }
@@ -85,7 +84,6 @@ def model_json(model: StudyModel | str) -> dict[str, Any]:
         "recommended": asdict(model.recommendation),
         "reason": None,
         "certificate": None if model.certificate is None else asdict(model.certificate),
-        "certified_gap": model.certified_gap,
         "level_set": None if model.level_set is None else _level_set_json(model.level_set),
         "cells": None if model.cells is None else [asdict(cell) for cell in model.cells],
     }
@@ -120,17 +118,17 @@ def _how_sure(model: StudyModel) -> list[tuple[str, str]]:
     if found.estimated_feasibility is not None:
         lines.append(("constraints", f"met with a chance of {100 * found.estimated_feasibility:.3g} %"))
     if model.certificate is not None:
-        lines.append(("certificate", certificate_text(model.certificate, model.certified_gap)))
+        lines.append(("certificate", certificate_text(model.certificate)))
     if model.level_set is not None:
         lines.append(("level set", _level_set(model.level_set)))
     return lines
 
 
-def certificate_text(report: CertificateReport, gap: float | None) -> str:
+def certificate_text(report: CertificateReport) -> str:
     """Return how far from the optimum the recommended point can be, or why that is not certified."""
-    if gap is None:
-        return f"none: {report.reason or 'nothing is certified of this point'}"
-    return f"within {gap:.4g} of the optimum, under the stated assumptions"
+    if report.value is None:
+        return f"none: {report.reason}"
+    return f"within {report.value:.4g} of the optimum, under the stated assumptions"
 
 
 def _level_set(report: LevelSetReport) -> str:

@@ -125,7 +125,8 @@ class TuneScreen(logging.Handler):
         found = model.recommendation
         bounds, gap = found.credible_interval, found.estimated_gain
         if self._columns is _CERTIFIED:
-            bounds, gap = found.certified_interval, model.certified_gap
+            bounds = found.certified_interval
+            gap = None if model.certificate is None else model.certificate.value
         interval = "" if bounds is None else f"{bounds[0]:.4g} to {bounds[1]:.4g}"
         shortfall = "" if gap is None else f"{gap:.3g}"
         return str(trial.number), value, f"{found.value:.6g}", interval, shortfall, self._left()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from optuna.distributions import BaseDistribution, CategoricalDistribution
@@ -17,7 +17,7 @@ from quadrat.integrations.finish_order import FinishOrder
 from quadrat.integrations.study_search import complete_constraints, standard_error_of, values_of
 from quadrat.integrations.study_space import kept_space
 from quadrat.methods.base import Method
-from quadrat.optimizer import FAILED, Optimizer
+from quadrat.optimizer import FAILED, CertificateReport, Optimizer
 from quadrat.optimizer.outcome import Outcome
 from quadrat.space import Space
 
@@ -48,6 +48,11 @@ class StudyRun:
     def show(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return the optimizer's parameters as those of the study."""
         return {**self.searched.show(params), **self.alone}
+
+    def certificate(self) -> CertificateReport:
+        """Return how far from the optimum the recommended point can be, in the study's parameters."""
+        report = self.optimizer.certificate()
+        return report if report.params is None else replace(report, params=self.show(report.params))
 
 
 def run_of(

@@ -23,6 +23,7 @@ from quadrat.methods.domain import Domain
 
 __all__ = [
     "CREDIBLE",
+    "DOES_NOT_CERTIFY",
     "Ability",
     "Failed",
     "Guess",
@@ -37,6 +38,9 @@ __all__ = [
 
 CREDIBLE = 1.6448536269514722
 """The normal quantile of .95: a credible interval of 90 % reaches so many deviations to each side."""
+
+DOES_NOT_CERTIFY = "this method does not certify: it needs stated assumptions (LPGPUCB has them)"
+"""Why a method without stated assumptions has no certificate."""
 
 _LARGEST_SUM, _LARGEST_SQUARE = 1e280, 1e100
 
@@ -243,9 +247,9 @@ class Search(ABC):
         """
         return None
 
-    def certificate(self) -> Certificate | str:
-        """Return the certificate, or the reason why there is none."""
-        return "this method does not certify: it needs stated assumptions (LPGPUCB has them)"
+    def certificate(self, point: Array) -> Certificate | str:  # noqa: ARG002
+        """Return how far from the optimum a point (D,) can be, or why nobody can tell; in contexts, in its own."""
+        return DOES_NOT_CERTIFY
 
     # --- contexts: only searches whose method handles them are asked for these
 
@@ -270,10 +274,6 @@ class Search(ABC):
     def recommend_in(self, context: Array) -> Guess:  # noqa: ARG002
         """Return the best point in a context, (D,) as of `ask_in`, which need not have been seen before."""
         raise NotAvailable(f"recommend: expected a method that handles contexts, got {type(self).__name__}")
-
-    def certificate_in(self, context: Array) -> Certificate | str:  # noqa: ARG002
-        """Return the certificate in a context, (D,), of the point that it names, or why there is none."""
-        return "this method does not certify: it needs stated assumptions (LPGPUCB has them)"
 
     # --- level sets
 

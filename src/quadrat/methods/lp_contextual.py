@@ -24,14 +24,14 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 
 from quadrat.arrays import Array, Bools, Ints
-from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, certified_maximum, remaining_regret
+from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, certified_maximum
 from quadrat.confidence.contextual_band import ContextualBand
 from quadrat.confidence.slices import SliceAssumptions, SliceBand
 from quadrat.methods.base import Guess, Proposal
 from quadrat.methods.context_slice import require_free_axis
 from quadrat.methods.domain import Domain
 from quadrat.methods.lp_cells import CellBounds, parts_of
-from quadrat.methods.lp_search import CERTIFY_CELLS, DRAWS, CellLoop, CertifiedSearch
+from quadrat.methods.lp_search import CERTIFY_CELLS, DRAWS, CellLoop, CertifiedSearch, Surest
 from quadrat.partition.cell import contained
 from quadrat.randomness import generator
 
@@ -201,48 +201,36 @@ class ContextualLPSearch(CertifiedSearch):
 
         Once the data have rejected the assumptions, the action tried with the highest posterior mean in this context.
         """
+        surest = self._surest(context)
         if self.band.rejection is not None:
-            moved = self.loop.slices.at(self.band.x, context)
-            moved = self.permitted(moved)
+            moved = self.permitted(self.loop.slices.at(self.band.x, context))
             means = self.band.mean(moved)
             best = int(np.argmax(means))
             return Guess(moved[best], float(means[best]))
-        point, low, high = self._best_lower_in(context)
-        value = float(np.clip(self.band.mean(point[None])[0], low, high))
-        return Guess(point, value, (low, high), certified=self._certifiable() is None)
+        value = float(np.clip(self.band.mean(surest.point[None])[0], surest.low, surest.high))
+        certified = self._certifiable() is None
+        return Guess(surest.point, value, (surest.low, surest.high), certified=certified)
 
-    def _best_lower_in(self, context: Array) -> tuple[Array, float, float]:
-        slices = self.loop.slices
-        centres = self.cells.centres(slices.leaves(context))
-        candidates = self.permitted(np.unique(slices.at(np.vstack([self.band.x, centres]), context), axis=0))
-        interval = self.band.interval(candidates)
-        best = int(np.argmax(interval.lower))
-        return candidates[best], float(interval.lower[best]), float(interval.upper[best])
+    def _find_surest(self, context: Array | None) -> Surest:
+        """Find the point to recommend in a context, (D,) with NaN on free axes, and the bound on the maximum there.
 
-    def certificate_in(self, context: Array) -> Certificate | str:
-        """max_x f(x, z) - f(point, z) is at most this, for all contexts z and all times at once (see the module).
-
-        The maximum is the smaller of the largest index min(U_E, bound over the slice) of the cells that z passes
-        through and of a branch and bound over the slice.
+        The maximum is the smaller of the largest index min(U_E, bound over the slice) of the cells that the context
+        passes through and of a branch and bound over the slice.
         """
+        assert context is not None  # the optimizer asks for one where a space has contexts
+        cells, slices = self.cells, self.loop.slices
+        with cells.untouched():  # asking for an answer must not change what is suggested next
+            highest = slices.highest(context, np.empty((0, self.dimension)))[1]
+        view = SliceBand(self.band, context)
+        sharper = certified_maximum(view, dimension=int(view.free.sum()), max_cells=CERTIFY_CELLS, tolerance=0.005)
+        centres = slices.at(np.vstack([self.band.x, cells.centres(slices.leaves(context))]), context)
+        candidates = np.vstack([np.unique(centres, axis=0), view.joint(sharper.centres)])
+        return self._highest_lower(candidates, min(highest, sharper.value))
+
+    def certificate(self, point: Array) -> Certificate | str:
+        """max_x f(x, z) - f(point) is at most this, z the point's own context; for all contexts and times at once."""
         reason = self._certifiable()
         if reason is not None:
             return reason
-        cells = self.cells
-        with cells.untouched():  # asking for a certificate must not change what is suggested next
-            highest = self.loop.slices.highest(context, np.empty((0, self.dimension)))[1]
-        view = SliceBand(self.band, context)
-        sharper = certified_maximum(view, dimension=int(view.free.sum()), max_cells=CERTIFY_CELLS, tolerance=0.005)
-        maximum = min(highest, sharper.value)
-        point, low, high = self._best_lower_in(context)
-        best = int(np.argmax(sharper.lowers))
-        if sharper.lowers[best] > low and self.permits(view.joint(sharper.centres[best : best + 1])[0]):
-            point = view.joint(sharper.centres[best : best + 1])[0]
-            at = self.band.interval(point[None])
-            low, high = float(at.lower[0]), float(at.upper[0])
-        value = remaining_regret(maximum, low, self.assumptions.ceiling)
-        if value < 0:
-            why = f"the best value still possible lies {-value:.3g} below one that is reached"
-            self.band.reject(why, cells.budget.delta)
-        rejection = self.band.rejection
-        return Certificate(value if rejection is None else float("nan"), point, (low, high), maximum, rejection)
+        context = np.where(self.loop.slices.free, np.nan, point)
+        return self._certified(point, self._surest(context))

@@ -111,7 +111,7 @@ class LearnedSearch(Search):
         half = CREDIBLE * float(prediction.deviation[best_row]) * self.scale
         return Guess(self.belief.x[best_row].copy(), mean, (mean - half, mean + half))
 
-    def certificate(self) -> str:
+    def certificate(self, point: Array) -> str:  # noqa: ARG002
         return "the length-scale was learned from observations that are used again; state a kernel to certify"
 
     def explain(self) -> dict[str, object]:

@@ -21,7 +21,7 @@ from quadrat.methods.domain import Domain
 from quadrat.methods.lp_cells import CellBounds, Condition
 from quadrat.randomness import generator
 
-__all__ = ["CERTIFY_CELLS", "DRAWS", "CellLoop", "CertifiedSearch", "Round"]
+__all__ = ["CERTIFY_CELLS", "DRAWS", "CellLoop", "CertifiedSearch", "Round", "Surest"]
 
 DRAWS = 7  # uniform points of the chosen cell that compete with its centre in many dimensions
 CERTIFY_CELLS = 512  # cells of the branch and bound that sharpens a certificate
@@ -139,6 +139,26 @@ class CellLoop:
         }
 
 
+@dataclass(frozen=True)
+class Surest:
+    """The point with the highest lower bound, and the bound on the maximum, after some observations.
+
+    Attributes
+    ----------
+    point
+        Shape (D,).
+    low, high
+        Bounds on f there.
+    maximum
+        f(x*) is at most this.
+    """
+
+    point: Array
+    low: float
+    high: float
+    maximum: float
+
+
 class CertifiedSearch(Search):
     """LP-GP-UCB under stated assumptions.
 
@@ -179,6 +199,8 @@ class CertifiedSearch(Search):
         self.loop = CellLoop(self.cells, seed, budget=budget, threshold=threshold)
         self.domain: Domain | None = None  # what is behind the cube: where its constraint holds, a point may be used
         self._standard_errors = False
+        self._n_told = 0
+        self._found: tuple[tuple[bytes, int, int, float], Surest] | None = None  # in a context, as of so many trials
 
     @property
     def assumptions(self) -> Assumptions:
@@ -200,25 +222,27 @@ class CertifiedSearch(Search):
         return self.loop.ask(number, pending)
 
     def tell(self, told: Told) -> None:
+        self._n_told += 1
         self._standard_errors |= told.variance is not None
         self.cells.add(told.x, told.tame_values)
 
     # --- answers
 
     def recommend(self) -> Guess:
-        """z = argmax of the lower bound over evaluated points and centres of cells.
+        """z = argmax of the lower bound over evaluated points, centres of cells and those of the branch and bound.
 
         Once the data have rejected the assumptions the bounds mean nothing: then the evaluated point of highest
         posterior mean, without an interval.
         """
+        surest = self._surest()
         if self.band.rejection is not None:
             tried = self.permitted(self.band.x)
             means = self.band.mean(tried)
             best = int(np.argmax(means))
             return Guess(tried[best].copy(), float(means[best]))
-        point, low, high = self._best_lower()
-        value = float(np.clip(self.band.mean(point[None])[0], low, high))
-        return Guess(point, value, (low, high), certified=self._certifiable() is None)
+        value = float(np.clip(self.band.mean(surest.point[None])[0], surest.low, surest.high))
+        certified = self._certifiable() is None
+        return Guess(surest.point, value, (surest.low, surest.high), certified=certified)
 
     def predict(self, points: Array) -> tuple[Array, Array, Array] | None:
         """The certified band and the posterior mean within it, shapes (m,); None once the data have rejected it."""
@@ -227,48 +251,59 @@ class CertifiedSearch(Search):
         interval = self.band.interval(points)
         return np.clip(self.band.mean(points), interval.lower, interval.upper), interval.lower, interval.upper
 
-    def _best_lower(self) -> tuple[Array, float, float]:
+    def _surest(self, context: Array | None = None) -> Surest:
+        """Return the point to recommend and the bound on the maximum; the last answer is kept, as both are costly."""
+        asked = b"" if context is None else context.tobytes()
+        stamp = asked, self._n_told, self.cells.tree.n_leaves, self.loop.lowest_maximum
+        if self._found is None or self._found[0] != stamp:
+            self._found = stamp, self._find_surest(context)
+        return self._found[1]
+
+    def _find_surest(self, context: Array | None) -> Surest:  # noqa: ARG002  # only in `ContextualLPSearch`
+        """The maximum is min_t max_E U_E, or what a branch and bound over the band finds, if that is lower."""
         cells = self.cells
-        candidates = self.permitted(np.vstack([cells.band.x, cells.centres(cells.tree.leaves())]))
-        interval = cells.band.interval(candidates)
+        with cells.untouched():  # asking for an answer must not change what is suggested next
+            highest = float(cells.upper[cells.highest()])
+        sharper = certified_maximum(cells.band, dimension=self.dimension, max_cells=CERTIFY_CELLS, tolerance=0.005)
+        candidates = np.vstack([cells.band.x, cells.centres(cells.tree.leaves()), sharper.centres])
+        return self._highest_lower(candidates, min(self.loop.lowest_maximum, highest, sharper.value))
+
+    def _highest_lower(self, candidates: Array, maximum: float) -> Surest:
+        """Return the candidate (m, D) with the highest lower bound, of those that the known constraint allows.
+
+        A maximum below that bound rejects the assumptions.
+        """
+        permitted = self.permitted(candidates)
+        interval = self.band.interval(permitted)
         best = int(np.argmax(interval.lower))
-        return candidates[best], float(interval.lower[best]), float(interval.upper[best])
+        low, high = float(interval.lower[best]), float(interval.upper[best])
+        left = remaining_regret(maximum, low, self.assumptions.ceiling)
+        if left < 0:
+            why = f"the best value still possible lies {-left:.3g} below one that is reached"
+            self.band.reject(why, self.cells.budget.delta)
+        return Surest(permitted[best].copy(), low, high, maximum)
 
     def permitted(self, points: Array) -> Array:
         """Return those of the points (m, D) that the known constraint allows; all of them where it allows none."""
         return points if self.domain is None else self.domain.permitted(points)
-
-    def permits(self, point: Array) -> bool:
-        """Whether the known constraint allows a point (D,)."""
-        return self.domain is None or bool(self.domain.allowed(self.domain.rounded(point[None]))[0])
 
     def _certifiable(self) -> str | None:
         if self._standard_errors:
             return "standard errors were told: an estimated standard error is no sub-Gaussian constant"
         return None
 
-    def certificate(self) -> Certificate | str:
-        """min_t max_E U_E - LCB(z); a branch and bound over the band sharpens the maximum."""
+    def certificate(self, point: Array) -> Certificate | str:
+        """f(x*) - f(point) <= min_t max_E U_E - LCB(point), sharpened by a branch and bound over the band."""
         reason = self._certifiable()
-        if reason is not None:
-            return reason
-        cells = self.cells
-        with cells.untouched():  # asking for a certificate must not change what is suggested next
-            highest = float(cells.upper[cells.highest()])
-        sharper = certified_maximum(cells.band, dimension=self.dimension, max_cells=CERTIFY_CELLS, tolerance=0.005)
-        maximum = min(self.loop.lowest_maximum, highest, sharper.value)
-        point, low, high = self._best_lower()
-        best = int(np.argmax(sharper.lowers))
-        if sharper.lowers[best] > low and self.permits(sharper.centres[best]):
-            point = sharper.centres[best]
-            at = cells.band.interval(point[None])
-            low, high = float(at.lower[0]), float(at.upper[0])
-        value = remaining_regret(maximum, low, self.assumptions.ceiling)
-        if value < 0:
-            why = f"the best value still possible lies {-value:.3g} below one that is reached"
-            self.band.reject(why, cells.budget.delta)
-        rejection = cells.band.rejection
-        return Certificate(value if rejection is None else float("nan"), point, (low, high), maximum, rejection)
+        return self._certified(point, self._surest()) if reason is None else reason
+
+    def _certified(self, point: Array, surest: Surest) -> Certificate:
+        """Return the certificate of any point (D,) under the bound on the maximum that `surest` has."""
+        at = self.band.interval(point[None])
+        low, high = float(at.lower[0]), float(at.upper[0])
+        rejection = self.band.rejection
+        value = remaining_regret(surest.maximum, low, self.assumptions.ceiling) if rejection is None else float("nan")
+        return Certificate(value, point, (low, high), surest.maximum, rejection)
 
     def explain(self) -> dict[str, object]:
         return self.loop.explain()

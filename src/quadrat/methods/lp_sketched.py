@@ -68,7 +68,7 @@ class SketchedSearch(Search):
         mean, half = float(at.mean[best]), CREDIBLE * float(at.deviation[best])
         return Guess(belief.x[best].copy(), mean, (mean - half, mean + half))
 
-    def certificate(self) -> str:
+    def certificate(self, point: Array) -> str:  # noqa: ARG002
         return WHY_NOT_CERTIFIED
 
     def explain(self) -> dict[str, object]:

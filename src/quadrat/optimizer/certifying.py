@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,30 +37,19 @@ def why_not_certified(space: Space, method: Method, history: History) -> str | N
     return method.why_not_certified()
 
 
-def report_of(
-    space: Space,
-    method: Method,
-    history: History,
-    direction: Direction,
-    search: Search,
-    params_at: Callable[[Array], tuple[dict[str, Any], bool]],
-    context: Array | None = None,
-) -> CertificateReport:
-    """Return what the search certifies, in the user's direction; `params_at` begins with the parameters at (D,).
+def report_of(direction: Direction, search: Search, x: Array, params: dict[str, Any]) -> CertificateReport:
+    """Return what the search certifies of the point x, shape (D,), which has these parameters, in the user's direction.
 
-    With a context, coordinates (D,) that are NaN where it is free, what is certified of that context.
+    Whether the run can be certified at all is `why_not_certified`'s to say.
     """
-    reason = why_not_certified(space, method, history) if method.facts.certifies else None
-    if reason is not None:
-        return CertificateReport(None, reason)
-    got = search.certificate() if context is None else search.certificate_in(context)
+    got = search.certificate(x)
     if isinstance(got, str):
         return CertificateReport(None, got)
     if got.rejection is not None:
         return CertificateReport(None, got.rejection, rejected=got.rejection)
     return CertificateReport(
         got.value,
-        params=params_at(got.point)[0],
+        params=params,
         certified_interval=direction.turn_interval(got.certified_interval),
         best_possible=direction.turn(got.maximum),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from quadrat.arrays import Array
 from quadrat.blas_threads import on_one_blas_thread
 from quadrat.confidence import CertificateCurve
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.methods.base import Method
+from quadrat.methods.base import DOES_NOT_CERTIFY, Guess, Method
 from quadrat.optimizer.batch import gather_batch, plain_params
 from quadrat.optimizer.certifying import curve_of, report_of, why_not_certified
 from quadrat.optimizer.direction import Direction
@@ -40,6 +40,16 @@ __all__ = ["Optimizer"]
 
 _SAME_CONTEXT = 1e-9  # of an axis
 _TOLD = "told by the user"  # why a trial that was added is in the run
+
+
+@dataclass(frozen=True)
+class _Recommended:
+    """The point that a search recommends: on the cube, shape (D,), and as parameters that give exactly that point."""
+
+    guess: Guess
+    x: Array
+    params: dict[str, Any]
+    evaluated: bool  # whether a trial was there
 
 
 class Optimizer:
@@ -95,7 +105,6 @@ class Optimizer:
         self._seed = operator.index(seed)
         self._run = Run(space, self._direction, self._method, self._seed)
         self._search, self._history = self._run.search, self._run.history
-        self._report: tuple[tuple[int, bytes], CertificateReport] | None = None  # after so many events, in a context
         self._mark = zlib.crc32(repr((space, self.direction, self._method, self._seed)).encode())
 
     @property
@@ -337,16 +346,15 @@ class Optimizer:
             )
         if robust_to is not None:
             return robust_recommendation(self._space, self._history, self._direction, robust_to, best, self._seed)
-        guess = self._search.recommend() if point is None else self._search.recommend_in(point)
-        params, evaluated = self._params_at(guess.x)
+        chosen = self._recommended(point)
         return recommendation_of(
-            guess,
-            params,
+            chosen.guess,
+            chosen.params,
             best if context is None else self._best_in(context, best),
             direction=self._direction,
             method=self._method,
-            certified=guess.certified and self._is_certified(context),
-            evaluated=evaluated,
+            certified=chosen.guess.certified and self._is_certified(context),
+            evaluated=chosen.evaluated,
         )
 
     @on_one_blas_thread
@@ -374,11 +382,10 @@ class Optimizer:
 
     @on_one_blas_thread
     def certificate(self, context: Mapping[str, Any] | None = None) -> CertificateReport:
-        """Return how far from the optimum a point can still be, or why that is not known.
+        """Return how far from the optimum the recommended point can still be, or why that is not known.
 
-        The point is `params` of the report: the one with the best guaranteed value, of those tried, the centres of
-        cells and those that a branch and bound looks at. `recommend` looks at the first two, so that it may be another
-        one nearby, whose guaranteed value is slightly lower.
+        The point, `params` of the report, is the one that `recommend` returns: of the points tried, the centres of
+        cells and those that a branch and bound looks at, the one with the best guaranteed value.
 
         Only methods with stated assumptions certify, only where every parameter is a Float without steps or
         conditions, and only from plain values: a standard error is an estimate, which nothing certified rests on.
@@ -396,12 +403,13 @@ class Optimizer:
             The bound and the point that it is about, or the reason why there is none.
         """
         point = context_point(self._space, context)
-        asked = b"" if point is None else point.tobytes()
-        if self._report is None or self._report[0] != (len(self._run.events), asked):
-            run = self._space, self._method, self._history, self._direction
-            report = report_of(*run, self._search, self._params_at, point)
-            self._report = (len(self._run.events), asked), report
-        return self._report[1]
+        reason: str | None = DOES_NOT_CERTIFY
+        if self._method.facts.certifies:
+            reason = why_not_certified(self._space, self._method, self._history)
+        if reason is not None:
+            return CertificateReport(None, reason)
+        chosen = self._recommended(point)
+        return report_of(self._direction, self._search, chosen.x, chosen.params)
 
     @on_one_blas_thread
     def level_set(self) -> LevelSetReport:
@@ -549,14 +557,24 @@ class Optimizer:
     def _mark_of(self, x: Array) -> int:
         return zlib.crc32(x.tobytes(), self._mark)
 
-    def _params_at(self, x: Array) -> tuple[dict[str, Any], bool]:
-        """Return the parameters at a point of the cube, and whether a trial was there."""
+    def _recommended(self, context: Array | None) -> _Recommended:
+        """Return the point to use, in a context, shape (D,), where there is one: what every answer is about."""
+        guess = self._search.recommend() if context is None else self._search.recommend_in(context)
+        x, params, evaluated = self._params_at(guess.x)
+        if guess.certified and (at := self._search.predict(x[None])) is not None:  # what is certified is of this point
+            value, low, high = (float(part[0]) for part in at)
+            guess = replace(guess, x=x, value=value, interval=(low, high))
+        return _Recommended(guess, x, params, evaluated)
+
+    def _params_at(self, x: Array) -> tuple[Array, dict[str, Any], bool]:
+        """Return the point that the parameters at x, shape (D,), stand for, the parameters, and if they were tried."""
         # As it is first: a user's own float may have more digits than rounding keeps.
         for point in (x, self._space.round(x)):
             number = self._history.first_at(point)
             if number is not None:
-                return self._history.params(number), True
-        return self._space.from_unit(x), False
+                return point, self._history.params(number), True
+        params = self._space.from_unit(x)
+        return self._space.to_unit(params), params, False
 
     def __repr__(self) -> str:
         return f"<Optimizer: {self.direction} with {type(self._method).__name__}, {self._history.summary()}>"

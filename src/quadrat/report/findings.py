@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from quadrat.errors import NotAvailable
 from quadrat.optimizer import CertificateReport, Recommendation
-from quadrat.optimizer.settings_text import number_text, settings_text
+from quadrat.optimizer.settings_text import number_text
 from quadrat.plots.run_view import RunView
 from quadrat.report.next_step import Situation, next_step
 from quadrat.report.noise import noise_of
@@ -130,7 +130,7 @@ def _remaining(view: RunView, found: Recommendation, certificate: CertificateRep
     if certificate.value is not None:
         best = "" if certificate.best_possible is None else _no_better(view, certificate.best_possible)
         most = number_text(certificate.value)
-        said = f"Certified: {_it(found, certificate)}within {most} of the optimum, under the stated assumptions.{best}"
+        said = f"Certified: within {most} of the optimum, under the stated assumptions.{best}"
         return Judgement(f"≤ {most}", said)
     if certificate.rejected is not None:
         return Judgement("not certified", f"The data contradict the stated assumptions: {certificate.rejected}.")
@@ -140,13 +140,6 @@ def _remaining(view: RunView, found: Recommendation, certificate: CertificateRep
         most = "" if upper is None else f", and with 90 % at most {number_text(upper)}"
         return Judgement(gain, f"Estimated gain: {gain}{most}. Fitted to the trials, not certified.")
     return Judgement("not known", f"{_sentence(certificate.reason or 'The method has no model')}.")
-
-
-def _it(found: Recommendation, certificate: CertificateReport) -> str:
-    """Say which point a certificate is about where it is not the recommended one, but one nearby."""
-    if certificate.params is None or certificate.params == found.params:
-        return ""
-    return f"{settings_text(certificate.params)} is "
 
 
 def _no_better(view: RunView, best_possible: float) -> str:
