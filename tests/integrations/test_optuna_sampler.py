@@ -22,11 +22,13 @@ from optuna.trial import FrozenTrial, Trial, TrialState, create_trial
 
 import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.integrations import QuadratSampler, optuna_sampler, recommend
+from quadrat.integrations import QuadratSampler, optuna_sampler, recommend, study_engine
 from quadrat.integrations.running_trials import RunningTrials, publish
-from quadrat.integrations.study_search import REPLICATES, STANDARD_ERROR, StudySearch
+from quadrat.integrations.study_engine import StudyEngine
+from quadrat.integrations.study_trials import REPLICATES, STANDARD_ERROR
 from quadrat.methods import Auto
-from quadrat.methods.base import Failed, Told
+from quadrat.methods.base import Failed, Method, Told
+from quadrat.optimizer.outcome import Reading
 
 SPACE = {"x": FloatDistribution(-1, 1), "n": IntDistribution(1, 8), "kind": CategoricalDistribution(["a", "b"])}
 BEGIN = datetime(2026, 1, 1)
@@ -72,20 +74,20 @@ def finished(
 def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Everything that any search is told."""
     seen: list[Any] = []
-    original = StudySearch.follow
+    original = StudyEngine.follow
 
-    def follow(self: StudySearch, trials: Any) -> None:
-        rebuild = self.search.rebuild
+    def follow(self: StudyEngine, trials: Any) -> None:
+        rebuild = self.run.search.rebuild
 
         def noted(happened: Any) -> None:
             seen.extend(happened)
             rebuild(happened)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(self.search, "rebuild", noted)
+            patch.setattr(self.run.search, "rebuild", noted)
             original(self, trials)
 
-    monkeypatch.setattr(StudySearch, "follow", follow)
+    monkeypatch.setattr(StudyEngine, "follow", follow)
     return seen
 
 
@@ -189,17 +191,17 @@ def test_of_two_processes_that_choose_at_once_the_later_trial_yields(
     study = study_of(6, search_space=SPACE)
     first, second = study.ask(), study.ask()
     mine, other = (second, first) if is_earlier else (first, second)
-    ask = StudySearch.ask
+    ask = StudyEngine.ask
     published: list[dict[str, Any]] = []
 
-    def asked(self: StudySearch, number: int, running: dict[int, dict[str, Any]]) -> dict[str, Any]:
-        params = ask(self, number, running)
+    def asked(self: StudyEngine, number: int, running: dict[int, dict[str, Any]]) -> tuple[dict[str, Any], str]:
+        params, why = ask(self, number, running)
         if not published:
             published.append(params)
-            publish(study, study.trials[other.number], params, SPACE)
-        return params
+            publish(study, study.trials[other.number], params, SPACE, why)
+        return params, why
 
-    monkeypatch.setattr(StudySearch, "ask", asked)
+    monkeypatch.setattr(StudyEngine, "ask", asked)
     objective(mine)
     assert (mine.params != published[0]) == is_earlier
 
@@ -391,13 +393,13 @@ def test_the_history_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """No suggestion begins a new search; only new trials are read."""
     study = study_of(10)
     read: list[int] = []
-    original = StudySearch._happened
+    original = study_engine.reading_of_trial
 
-    def noted(self: StudySearch, trial: FrozenTrial) -> Told | Failed | None:
+    def noted(trial: FrozenTrial, names: tuple[str, ...], method: Method) -> Reading:
         read.append(trial.number)
-        return original(self, trial)
+        return original(trial, names, method)
 
-    monkeypatch.setattr(StudySearch, "_happened", noted)
+    monkeypatch.setattr(study_engine, "reading_of_trial", noted)
     study.optimize(objective, n_trials=3)
     assert read == [9, 10, 11]
 

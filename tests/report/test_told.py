@@ -6,7 +6,7 @@ import optuna
 import pytest
 from optuna.trial import TrialState
 
-from quadrat.integrations.study_search import REPLICATES
+from quadrat.integrations.study_trials import REPLICATES
 from quadrat.report.told import told_of
 from quadrat.studies.telling import FAILURE
 

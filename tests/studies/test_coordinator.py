@@ -18,7 +18,7 @@ from optuna.trial import TrialState
 
 import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.integrations.study_search import REPLICATES, STANDARD_ERROR
+from quadrat.integrations.study_trials import REPLICATES, STANDARD_ERROR
 from quadrat.studies import Coordinator
 from quadrat.studies.lease import Lease
 from quadrat.studies.telling import FAILURE

@@ -24,7 +24,7 @@ from quadrat.cli.trial_table import Line, plain_table, shown, trial_table
 from quadrat.cli.where import Where
 from quadrat.errors import InvalidInput, QuadratError
 from quadrat.integrations.study_method import METHOD, kept_method
-from quadrat.integrations.study_search import standard_error_of, values_of
+from quadrat.integrations.study_trials import standard_error_of, values_of
 from quadrat.methods.base import Method
 from quadrat.methods.method_text import read_method
 from quadrat.studies.opening import SEED, check_one_objective

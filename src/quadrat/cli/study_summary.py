@@ -14,7 +14,7 @@ from rich.text import Text
 from quadrat.cli.sparkline import sparkline
 from quadrat.cli.study_model import StudyModel
 from quadrat.cli.trial_table import shown
-from quadrat.integrations.study_search import complete_constraints, values_of
+from quadrat.integrations.study_trials import complete_constraints, values_of
 from quadrat.optimizer import CertificateReport, LevelSetReport, Recommendation
 from quadrat.optimizer.best_so_far import best_so_far
 from quadrat.optimizer.level_sets import Label

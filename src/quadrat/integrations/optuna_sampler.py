@@ -19,7 +19,7 @@ from quadrat.blas_threads import on_one_blas_thread
 from quadrat.errors import InvalidInput
 from quadrat.integrations.distributions import DistributionSpace, OwnSpace, parameter_of
 from quadrat.integrations.running_trials import RunningTrials, chosen_params, publish
-from quadrat.integrations.study_search import StudySearch
+from quadrat.integrations.study_engine import StudyEngine
 from quadrat.methods.base import Method
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.method_choice import resolve
@@ -94,13 +94,13 @@ class QuadratSampler(BaseSampler):
 
     def _forget(self) -> None:
         self._shared = IntersectionSearchSpace(include_pruned=True)
-        self._searches: dict[tuple[object, ...], tuple[StudySearch, RunningTrials]] = {}
+        self._engines: dict[tuple[object, ...], tuple[StudyEngine, RunningTrials]] = {}
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what follows from the study: locks cannot be copied, and searches may be large."""
         state = self.__dict__.copy()
-        for name in ("_shared", "_searches", "_lock"):
+        for name in ("_shared", "_engines", "_lock"):
             del state[name]
         return state
 
@@ -135,13 +135,13 @@ class QuadratSampler(BaseSampler):
         if chosen:  # the trial was begun before: by a process that died, or by one that lets this one evaluate it
             return chosen
         with self._lock:
-            search, running = self._search_of(study, search_space)
-            search.follow(study._get_trials(deepcopy=False, use_cache=False))
+            engine, running = self._engine_of(study, search_space)
+            engine.follow(study._get_trials(deepcopy=False, use_cache=False))
             known: dict[int, dict[str, Any]] = {}
             while True:  # the reads come after what takes time: others may have begun meanwhile
                 known |= running.beside(trial.number, study._get_trials(deepcopy=False, use_cache=False))
-                params = search.ask(trial.number, known)
-                publish(study, trial, params, search_space)  # before another thread looks at what runs
+                params, why = engine.ask(trial.number, known)
+                publish(study, trial, params, search_space, why)  # before another thread looks at what runs
                 # Of two processes that chose at the same time, neither knowing of the other, the later trial yields.
                 others = running.beside(trial.number, study._get_trials(deepcopy=False, use_cache=False))
                 if all(other in known or other > trial.number for other in others):
@@ -173,18 +173,18 @@ class QuadratSampler(BaseSampler):
         if self._independent is not None:
             self._independent.after_trial(study, trial, state, values)
 
-    def _search_of(
+    def _engine_of(
         self, study: Study, search_space: Mapping[str, BaseDistribution]
-    ) -> tuple[StudySearch, RunningTrials]:
-        """Return the search of a study over this space, and what runs there; the last one of each study is kept."""
+    ) -> tuple[StudyEngine, RunningTrials]:
+        """Return the run of a study over this space, and what runs there; the last one of each study is kept."""
         key = (id(study._storage), study._study_id, tuple(sorted((name, repr(d)) for name, d in search_space.items())))
-        if key not in self._searches:
-            self._searches = {other: search for other, search in self._searches.items() if other[:2] != key[:2]}
+        if key not in self._engines:
+            self._engines = {other: engine for other, engine in self._engines.items() if other[:2] != key[:2]}
             direction = Direction.read(study.direction.name.lower())
             searched = DistributionSpace(search_space) if self._own is None else self._own
-            search = StudySearch(searched, self._method, direction, self._seed)
-            self._searches[key] = search, RunningTrials(search_space)
-        return self._searches[key]
+            engine = StudyEngine(searched, self._method, direction, self._seed)
+            self._engines[key] = engine, RunningTrials(search_space)
+        return self._engines[key]
 
 
 def _checked(search_space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from optuna.study import Study
 from optuna.trial import TrialState
 
-from quadrat.integrations.study_search import values_of
+from quadrat.integrations.study_trials import values_of
 from quadrat.methods.base import Method
 from quadrat.optimizer.method_choice import resolve
 

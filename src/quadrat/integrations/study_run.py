@@ -14,11 +14,10 @@ from optuna.trial import FrozenTrial
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.integrations.distributions import DistributionSpace, OwnSpace, Searched, parameter_of
 from quadrat.integrations.finish_order import FinishOrder
-from quadrat.integrations.study_search import complete_constraints, standard_error_of, values_of
 from quadrat.integrations.study_space import kept_space
+from quadrat.integrations.study_trials import complete_constraints, outcome_of, values_of
 from quadrat.methods.base import Method
-from quadrat.optimizer import FAILED, CertificateReport, Optimizer
-from quadrat.optimizer.outcome import Outcome
+from quadrat.optimizer import CertificateReport, Optimizer
 from quadrat.space import Space
 
 __all__ = ["StudyRun", "run_of"]
@@ -97,7 +96,7 @@ def run_of(
     optimizer = Optimizer(searched.space, direction=study.direction.name.lower(), method=method, seed=seed)
     optimizer.add_trials(
         [params for _, params in used],
-        [_outcome(trial) for trial, _ in used],
+        [outcome_of(trial) for trial, _ in used],
         constraints=[complete_constraints(trial) or None for trial, _ in used],
     )
     return StudyRun(optimizer, searched, tuple(trial for trial, _ in used), alone)
@@ -114,13 +113,6 @@ def _searched(
     if not known:
         raise InvalidInput("study: expected parameters that all finished trials share, got none; pass search_space=")
     return DistributionSpace(known), {name: _only_value(one) for name, one in shared.items() if one.single()}
-
-
-def _outcome(trial: FrozenTrial) -> Outcome:
-    values, sem = values_of(trial), standard_error_of(trial)
-    if values is None:
-        return FAILED
-    return values if sem is None else (sum(values) / len(values), sem)
 
 
 def _only_value(distribution: BaseDistribution) -> Any:

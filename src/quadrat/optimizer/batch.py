@@ -47,6 +47,10 @@ class Batch:
     def __len__(self) -> int:
         return len(self.params)
 
+    def part(self, start: int, stop: int) -> Batch:
+        """Return the trials from `start` up to `stop`."""
+        return Batch(self.params[start:stop], self.x[start:stop], self.readings[start:stop])
+
 
 def gather_batch(
     params: object,

@@ -18,7 +18,8 @@ bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any, TypeAlias
 
@@ -28,16 +29,28 @@ from quadrat.optimizer.measured import check_names
 from quadrat.optimizer.outcome import Reading
 from quadrat.space import Space
 
-__all__ = ["VERSION", "Event", "added", "asked", "batch_of", "check_header", "copied", "reading_of", "told"]
+__all__ = ["VERSION", "Event", "added", "asked", "batch_of", "check_header", "copied", "reading_of", "refusing", "told"]
 
 Event: TypeAlias = dict[str, Any]
 VERSION = 2
+_WRONG = (KeyError, TypeError, AttributeError, ValueError, IndexError)  # what a wrong event raises
 _READABLE = (1, 2)
 _KEYS: dict[str, set[str]] = {  # states of runs from before there were constraints have none, and one may do without
     "ask": {"number", "by", "params", "why"},
     "tell": {"number", "values", "sem", "failure"},
     "add_many": {"number", "why", "params", "values", "sem", "failure", "constraints"},
 }
+
+
+@contextmanager
+def refusing(event: Mapping[str, Any]) -> Iterator[None]:
+    """Say of an event on which the block stumbles that it is none."""
+    try:
+        yield
+    except InvalidInput:
+        raise
+    except _WRONG as error:
+        raise InvalidInput(f"state: expected an event of Optimizer.state(), got {event!r:.80}") from error
 
 
 def asked(number: int, params: Mapping[str, Any], why: str, by: str) -> Event:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import operator
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,6 +39,7 @@ from quadrat.space.context import context_point
 
 __all__ = ["Optimizer"]
 
+_logger = logging.getLogger(__name__)
 _SAME_CONTEXT = 1e-9  # of an axis
 _TOLD = "told by the user"  # why a trial that was added is in the run
 
@@ -213,7 +215,7 @@ class Optimizer:
         """
         number = self._number(trial)
         self._history.require_pending(number)
-        self._run.finish(number, self._read(outcome, constraints, reason))
+        self._finish(number, self._read(outcome, constraints, reason))
 
     @on_one_blas_thread
     def add(
@@ -247,7 +249,7 @@ class Optimizer:
         checked = self._checked(params)
         reading = self._read(outcome, constraints)  # all is checked before anything changes
         number = self._begin(checked, _TOLD, "user").number
-        self._run.finish(number, reading)
+        self._finish(number, reading)
         return self.trial(number)
 
     @on_one_blas_thread
@@ -301,6 +303,9 @@ class Optimizer:
             method=self._method,
             skip_outside=skip_outside,
         )
+        failed = sum(reading.failure is not None for reading in batch.readings)
+        if failed:
+            _logger.warning("%d of the %d trials added had failed", failed, len(batch))
         return self._run.add(batch, _TOLD)
 
     # --- answers
@@ -520,13 +525,18 @@ class Optimizer:
         x = self._space.to_unit(params)
         return Trial(self._run.begin(params, x, why, by), dict(params), why, _mark=self._mark_of(x))
 
+    def _finish(self, number: int, reading: Reading) -> None:
+        if reading.failure is not None:
+            _logger.warning("trial %d failed: %s", number, reading.failure)
+        self._run.finish(number, reading)
+
     def _read(self, outcome: object, constraints: object, reason: str | None = None) -> Reading:
         names = self._history.constraint_names
         return read_measured(outcome, constraints, names=names, method=self._method, reason=reason)
 
     def _number(self, trial: Trial | int) -> int:
         if isinstance(trial, Trial):
-            known = trial.number < len(self._history)
+            known = trial.number < self._history.next_number
             if not known or trial._mark != self._mark_of(self._history.point(trial.number)):
                 raise InvalidInput(f"trial: expected a trial of this optimizer, got {trial!r:.120} of another one")
             return trial.number

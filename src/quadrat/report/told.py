@@ -133,7 +133,7 @@ def _row(record: TrialRecord) -> TrialRow:
 
 
 def _study_row(trial: FrozenTrial) -> TrialRow:
-    from quadrat.integrations.study_search import complete_constraints, standard_error_of, values_of
+    from quadrat.integrations.study_trials import complete_constraints, standard_error_of, values_of
     from quadrat.studies.telling import FAILURE
 
     values = values_of(trial) or () if trial.state.is_finished() else ()

@@ -22,7 +22,7 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from quadrat.errors import InvalidInput
 from quadrat.integrations.distributions import OwnSpace, distribution_of
-from quadrat.integrations.study_search import STANDARD_ERROR
+from quadrat.integrations.study_trials import STANDARD_ERROR
 from quadrat.optimizer.outcome import FAILED, Reading, read_outcome
 from quadrat.space import Categorical, Fixed, Float, Parameter, Space
 from quadrat.studies.telling import FAILURE, tell_outcome

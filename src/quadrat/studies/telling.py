@@ -6,7 +6,7 @@ from optuna.study import Study
 from optuna.trial import Trial, TrialState
 
 from quadrat.integrations.study_method import METHOD
-from quadrat.integrations.study_search import REPLICATES, STANDARD_ERROR, complete_constraints
+from quadrat.integrations.study_trials import REPLICATES, STANDARD_ERROR, complete_constraints
 from quadrat.methods import Auto
 from quadrat.methods.base import Method
 from quadrat.optimizer import Measured

@@ -19,7 +19,7 @@ from quadrat.tune.progress import ProgressBar
 from quadrat.tune.result import Result
 from quadrat.tune.workers import Finished, Objective, Workers, workers_for
 
-__all__ = ["maximize", "minimize"]
+__all__ = ["carry_out", "maximize", "minimize"]
 
 _logger = logging.getLogger(__name__)
 
@@ -163,7 +163,11 @@ def _run(objective: Objective, optimizer: Optimizer, plan: Plan) -> Result:
     if not callable(objective):
         raise InvalidInput(f"objective: expected a function of a dictionary of parameters, got {objective!r:.80}")
     plan.check_against(optimizer)
-    workers = workers_for(objective, plan.executor, plan.n_parallel)
+    return carry_out(plan, optimizer, workers_for(objective, plan.executor, plan.n_parallel))
+
+
+def carry_out(plan: Plan, optimizer: Optimizer, workers: Workers) -> Result:
+    """Run the loop over an optimizer, with workers that evaluate its trials, until the plan says stop."""
     with ProgressBar(plan.n_trials) as bar:
         return _OptimizerDoor(optimizer, plan, bar).run(workers)
 
