@@ -25,7 +25,7 @@ from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.integrations import QuadratSampler, optuna_sampler, recommend, study_engine
 from quadrat.integrations.running_trials import RunningTrials, publish
 from quadrat.integrations.study_engine import StudyEngine
-from quadrat.integrations.study_trials import REPLICATES, STANDARD_ERROR
+from quadrat.integrations.study_trials import REPLICATES, STANDARD_ERROR, reading_of_trial
 from quadrat.methods import Auto
 from quadrat.methods.base import Failed, Method, Told
 from quadrat.optimizer.outcome import Reading
@@ -393,7 +393,7 @@ def test_the_history_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """No suggestion begins a new search; only new trials are read."""
     study = study_of(10)
     read: list[int] = []
-    original = study_engine.reading_of_trial
+    original = reading_of_trial
 
     def noted(trial: FrozenTrial, names: tuple[str, ...], method: Method) -> Reading:
         read.append(trial.number)
