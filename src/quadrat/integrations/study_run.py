@@ -17,8 +17,7 @@ from quadrat.integrations.finish_order import FinishOrder
 from quadrat.integrations.study_search import complete_constraints, standard_error_of, values_of
 from quadrat.integrations.study_space import kept_space
 from quadrat.methods.base import Method
-from quadrat.optimizer import FAILED, Optimizer
-from quadrat.optimizer.outcome import Outcome
+from quadrat.optimizer import FAILED, Estimate, Optimizer, Outcome
 from quadrat.space import Space
 
 __all__ = ["StudyRun", "run_of"]
@@ -115,7 +114,7 @@ def _outcome(trial: FrozenTrial) -> Outcome:
     values, sem = values_of(trial), standard_error_of(trial)
     if values is None:
         return FAILED
-    return values if sem is None else (sum(values) / len(values), sem)
+    return values if sem is None else Estimate(sum(values) / len(values), sem)
 
 
 def _only_value(distribution: BaseDistribution) -> Any:
