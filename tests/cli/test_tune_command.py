@@ -33,6 +33,8 @@ import time
 
 import optuna
 
+import quadrat as qd
+
 
 def bowl(params):
     value = (params["x"] - 0.3) ** 2 + (params["kind"] == "a") + 0.1 * params.get("n", 0)
@@ -85,9 +87,17 @@ def dies(params):
 
 returns = {
     "text": lambda params: "much", "none": lambda params: None, "nan": lambda params: math.nan,
-    "inf": lambda params: math.inf, "list": lambda params: [],
+    "inf": lambda params: math.inf, "list": lambda params: [], "pair": lambda params: (0.9, 12.0),
 }
-text, none, nan, inf, empty = (returns[name] for name in ("text", "none", "nan", "inf", "list"))
+text, none, nan, inf, empty, pair = (returns[name] for name in ("text", "none", "nan", "inf", "list", "pair"))
+
+
+def pair_by_run(trial):
+    return trial.suggest_float("x", -1, 1), 12.0
+
+
+def estimate(params):
+    return qd.Estimate(bowl(params), 0.25)
 '''
 SPACE = """
 [x]
@@ -312,7 +322,7 @@ def test_an_objective_that_never_works(kind: str, capsys: pytest.CaptureFixture[
     last = capsys.readouterr().err.splitlines()[-1]
     said = {
         "raises": "ValueError: never works",
-        "text": "expected a number, a list of replicates, a tuple (mean, standard error), FAILED or Measured, got 'm",
+        "text": "expected a number, a list of replicates, Estimate, FAILED or Measured, got 'm",
         "none": "got None",
         "nan": "told nan",
         "inf": "told inf",
@@ -322,6 +332,25 @@ def test_an_objective_that_never_works(kind: str, capsys: pytest.CaptureFixture[
     assert said[kind] in last
     assert "got 5 trials that failed" in last
     assert [trial.state for trial in study().trials] == [TrialState.FAIL] * 5
+
+
+@pytest.mark.parametrize("more", [[], ["--workers", "2"]], ids=["here", "in processes"])
+@pytest.mark.parametrize(("objective", "space"), [("pair", True), ("pair_by_run", False)])
+def test_an_objective_that_returns_a_pair(
+    objective: str, space: bool, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody knows whether these are two objectives or a mean with its error: the message has both."""
+    assert tune("-n", "20", *more, objective=f"train.py:{objective}", space=space) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert "Quadrat does not optimise several objectives yet; return one number, and tell a limit on the other" in last
+    assert "a mean and its standard error: return qd.Estimate(value, sem)" in last
+    assert {trial.state for trial in study().trials} == {TrialState.FAIL}
+
+
+@pytest.mark.parametrize("more", [[], ["--workers", "1"]], ids=["here", "in a process"])
+def test_an_objective_that_returns_estimates(more: list[str]) -> None:
+    assert tune("-n", "3", *more, objective="train.py:estimate") == 0
+    assert [trial.user_attrs["quadrat:sem"] for trial in study().trials] == [0.25] * 3
 
 
 @pytest.mark.parametrize(
@@ -374,7 +403,8 @@ def test_a_study_that_is_another(more: list[str], said: str, folder: Path, capsy
     assert tune("-n", "2") == 0
     before = told(study())
     capsys.readouterr()
-    assert main(["tune", "train.py:bowl", "--space", "space.toml", *more, "-n", "4"]) == 2
+    space = [] if "--space" in more else ["--space", "space.toml"]
+    assert main(["tune", "train.py:bowl", *space, *more, "-n", "4"]) == 2
     assert said in capsys.readouterr().err
     assert told(study()) == before
 

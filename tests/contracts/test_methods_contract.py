@@ -16,7 +16,7 @@ from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Matern
 from quadrat.methods.base import Method
 from quadrat.methods.registry import all_methods
-from quadrat.optimizer import FAILED, CertificateReport, Optimizer, Recommendation, Trial
+from quadrat.optimizer import FAILED, CertificateReport, Estimate, Optimizer, Recommendation, Trial
 from quadrat.space import Categorical, Context, Fidelity, Float, Int, Space
 from quadrat.tune import minimize
 
@@ -191,7 +191,7 @@ def test_a_run_rebuilt_from_its_state_goes_on_bit_for_bit(make: Make, space: str
         pending.append(ask(optimizer))
         trial = pending.pop(0 if i % 3 else -1)
         value = value_of(trial.params)
-        outcomes: list[Any] = [value, [value, value + 0.1, value - 0.1], (value, 0.05), FAILED]
+        outcomes: list[Any] = [value, [value, value + 0.1, value - 0.1], Estimate(value, 0.05), FAILED]
         optimizer.tell(trial, outcomes[i % 4])
         if i in (4, 10):
             state = json.loads(json.dumps(optimizer.state()))
@@ -259,7 +259,7 @@ def test_means_with_standard_errors(make: Make) -> None:
         optimizer,
         10,
         lambda trial: (
-            value_of(trial.params) if trial.number % 2 else (value_of(trial.params), errors[trial.number % 3])
+            value_of(trial.params) if trial.number % 2 else Estimate(value_of(trial.params), errors[trial.number % 3])
         ),
     )
     check_recommendation(optimizer)

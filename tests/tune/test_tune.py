@@ -20,7 +20,7 @@ import pytest
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
 from quadrat.methods.lp_gp_ucb import LP0
-from quadrat.optimizer import FAILED, Measured, Optimizer, TrialRecord
+from quadrat.optimizer import FAILED, Estimate, Measured, Optimizer, TrialRecord
 from quadrat.space import Float, Int, Space
 from quadrat.tune import Result, maximize, minimize
 
@@ -65,7 +65,7 @@ def test_the_same_seed_gives_the_same_run() -> None:
     assert first.trials[1].params != other.trials[1].params  # the first is the centre, whatever the seed
 
 
-@pytest.mark.parametrize("outcome", [[1.0, 2.0, 3.0], (2.0, 0.5), np.float32(2.0), np.array([2.0, 2.0])])
+@pytest.mark.parametrize("outcome", [[1.0, 2.0, 3.0], Estimate(2.0, 0.5), np.float32(2.0), np.array([2.0, 2.0])])
 def test_objectives_may_return_any_outcome(outcome: object) -> None:
     assert maximize(lambda _: outcome, SPACE, n_trials=2, method="RandomSearch").value == 2.0
 

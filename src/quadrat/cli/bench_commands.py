@@ -25,7 +25,7 @@ from quadrat.cli.where import Where
 from quadrat.errors import InvalidInput, NotAvailable, QuadratError
 from quadrat.integrations.distributions import suggest
 from quadrat.integrations.study_space import kept_space
-from quadrat.optimizer.outcome import FAILED
+from quadrat.optimizer.outcome import FAILED, Estimate
 from quadrat.space import Space
 from quadrat.studies.opening import check_one_objective, find_study, open_study
 from quadrat.studies.results_file import ResultsFile, read_results, write_results
@@ -209,10 +209,10 @@ def _outcome(values: Sequence[str], sem: str | None, *, failed: bool) -> object:
         return numbers if len(numbers) > 1 else numbers[0]
     if len(numbers) > 1:
         raise InvalidInput(
-            f"--sem: expected with one value, the mean, got {len(numbers)} values; replicates say themselves how much"
-            " they vary"
+            f"--sem: expected with one value, the mean, got {len(numbers)} values; replicates carry their own spread:"
+            " leave --sem out"
         )
-    return numbers[0], _number(sem, "--sem")
+    return Estimate(numbers[0], _number(sem, "--sem"))
 
 
 def _number(text: str, name: str) -> float:

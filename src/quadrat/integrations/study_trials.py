@@ -7,7 +7,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from quadrat.methods.base import Method
 from quadrat.optimizer.measured import read_measured
-from quadrat.optimizer.outcome import FAILED, Outcome, Reading
+from quadrat.optimizer.outcome import FAILED, Estimate, Outcome, Reading
 from quadrat.optimizer.past_study import constraints_of
 
 __all__ = [
@@ -62,7 +62,7 @@ def outcome_of(trial: FrozenTrial) -> Outcome:
     values, sem = values_of(trial), standard_error_of(trial)
     if values is None:
         return FAILED
-    return values if sem is None else (sum(values) / len(values), sem)
+    return values if sem is None else Estimate(sum(values) / len(values), sem)
 
 
 def reading_of_trial(trial: FrozenTrial, names: tuple[str, ...], method: Method) -> Reading:

@@ -184,8 +184,9 @@ class Optimizer:
     def tell(
         self,
         trial: Trial | int,
-        outcome: Outcome | Measured,
+        value: Outcome | Measured,
         *,
+        sem: float | None = None,
         constraints: Mapping[str, float] | None = None,
         reason: str | None = None,
     ) -> None:
@@ -195,11 +196,14 @@ class Optimizer:
         ----------
         trial
             What `ask` returned, or its number.
-        outcome
-            A number; a list or vector of replicates, each measured independently; a tuple (mean, standard error of that
-            mean); or `FAILED`. Mind the brackets: [a, b] is two replicates, (a, b) a mean and its standard error. NaN
-            and infinities count as failures. The point of a failed trial is not asked again. Or `Measured`, which is
-            one of these together with constraints.
+        value
+            A number; a list or vector of replicates, each measured independently; an `Estimate`, which is a number with
+            its standard error; or `FAILED`. NaN and infinities count as failures. The point of a failed trial is not
+            asked again. Or `Measured`, which is one of these together with constraints. A tuple is refused, because
+            it may be several objectives or a mean with its standard error.
+        sem
+            The standard error of `value`, a positive number in the same units, where `value` is one number:
+            ``tell(trial, 0.83, sem=0.02)`` is ``tell(trial, Estimate(0.83, 0.02))``. None where it is not known.
         constraints
             A number for each constraint, by name: it holds where its number is <= 0, so that "at most 8" is told as
             used - 8. NaN and infinities count as failures. The first trial told with constraints sets their names: all
@@ -210,19 +214,20 @@ class Optimizer:
         Raises
         ------
         InvalidInput
-            A trial that was told before, that nobody asked, or that is another optimizer's; an outcome that is none;
-            constraints that are none, or not those of this run.
+            The trial was already told, was never asked, or belongs to another optimizer; the value is none of these; a
+            standard error beside replicates or `FAILED`; constraints that are not numbers, or not those of this run.
         """
         number = self._number(trial)
         self._history.require_pending(number)
-        self._finish(number, self._read(outcome, constraints, reason))
+        self._finish(number, self._read(value, sem, constraints, reason))
 
     @on_one_blas_thread
     def add(
         self,
         params: Mapping[str, Any],
-        outcome: Outcome | Measured,
+        value: Outcome | Measured,
         *,
+        sem: float | None = None,
         constraints: Mapping[str, float] | None = None,
     ) -> TrialRecord:
         """Take in an outcome that was not asked for, such as an earlier result; it becomes a trial of its own.
@@ -233,7 +238,7 @@ class Optimizer:
         ----------
         params
             Where it was measured, by name; it may violate the space's constraint.
-        outcome, constraints
+        value, sem, constraints
             As of `tell`.
 
         Returns
@@ -247,7 +252,7 @@ class Optimizer:
             Parameters that are not in the space, or what `tell` refuses.
         """
         checked = self._checked(params)
-        reading = self._read(outcome, constraints)  # all is checked before anything changes
+        reading = self._read(value, sem, constraints)  # all is checked before anything changes
         number = self._begin(checked, _TOLD, "user").number
         self._finish(number, reading)
         return self.trial(number)
@@ -275,7 +280,8 @@ class Optimizer:
             or are failed if they reported none, its constraints come along, and what is running or waiting is left out.
         values
             An outcome for each, anything that `add` takes: mind that NaN is a failure, and so is an empty cell of a
-            column. With a table, also the name of its column that has them; with a study, nothing.
+            column. With a table, also the name of its column that has them; with a study, nothing. Where standard
+            errors are known, a list of `Estimate`.
         constraints
             A mapping for each, or None where there are none, as in `add`.
         skip_outside
@@ -530,9 +536,9 @@ class Optimizer:
             _logger.warning("trial %d failed: %s", number, reading.failure)
         self._run.finish(number, reading)
 
-    def _read(self, outcome: object, constraints: object, reason: str | None = None) -> Reading:
+    def _read(self, value: object, sem: object, constraints: object, reason: str | None = None) -> Reading:
         names = self._history.constraint_names
-        return read_measured(outcome, constraints, names=names, method=self._method, reason=reason)
+        return read_measured(value, constraints, sem=sem, names=names, method=self._method, reason=reason)
 
     def _number(self, trial: Trial | int) -> int:
         if isinstance(trial, Trial):

@@ -23,7 +23,7 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 from quadrat.errors import InvalidInput
 from quadrat.integrations.distributions import OwnSpace, distribution_of
 from quadrat.integrations.study_trials import STANDARD_ERROR
-from quadrat.optimizer.outcome import FAILED, Reading, read_outcome
+from quadrat.optimizer.outcome import FAILED, Estimate, Outcome, Reading, read_outcome
 from quadrat.space import Categorical, Fixed, Float, Parameter, Space
 from quadrat.studies.telling import FAILURE, tell_outcome
 
@@ -141,8 +141,9 @@ def write_results(study: Study, results: Sequence[Result], space: Space) -> None
     for result in results:
         reading = result.reading
         if result.trial is not None:
-            measured = reading.values[0] if reading.values else math.nan
-            outcome = FAILED if reading.failure else measured if reading.sem is None else (measured, reading.sem)
+            outcome: Outcome = FAILED if reading.failure else reading.values[0]
+            if reading.sem is not None:
+                outcome = Estimate(reading.values[0], reading.sem)
             handle = optuna.trial.Trial(study, result.trial._trial_id)
             tell_outcome(study, handle, outcome, reason=reading.failure)
             continue
@@ -226,8 +227,9 @@ class _Reader:
         error = row.cell(self._sem)
         if not error or self._sem is None:
             return read_outcome(measured, reason=reason)
+        sem = self._as_number(error)
         try:
-            return read_outcome((measured, self._as_number(error)), reason=reason)
+            return read_outcome(Estimate(measured, math.nan if sem is None else sem), reason=reason)
         except InvalidInput:
             raise self.wrong(row, self._sem, f"a standard error, a positive number, got {error!r}") from None
 

@@ -29,7 +29,7 @@ def tell_outcome(study: Study, trial: Trial, outcome: object, *, reason: str | N
     study, trial
         The trial, which runs, and its study.
     outcome
-        Whatever `Optimizer.tell` takes: a number, replicates, a mean with its standard error, `FAILED`, `Measured`.
+        Whatever `Optimizer.tell` takes: a number, replicates, `Estimate`, `FAILED`, `Measured`.
     reason
         Why it failed, where it did.
 

@@ -48,9 +48,10 @@ def maximize(
     Parameters
     ----------
     objective
-        From a dictionary of parameters to a number, a list of replicates, a tuple (mean, standard error) or `FAILED`;
-        NaN counts as failed. Or to `Measured`, which is one of these together with the values of constraints, <= 0
-        where they hold. Anything else ends the run, unless a trial has succeeded before: then it counts as failed.
+        From a dictionary of parameters to a number, a list of replicates, an `Estimate` (a number with its standard
+        error) or `FAILED`; NaN counts as failed. Or to `Measured`, which is one of these together with the values of
+        constraints, <= 0 where they hold. Anything else, such as a tuple, ends the run, unless a trial has succeeded
+        before: then it counts as failed.
     space
         What to search.
     n_trials
