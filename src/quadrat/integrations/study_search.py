@@ -17,6 +17,7 @@ from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.domain_of import domain_of
 from quadrat.optimizer.past_study import constraints_of
 from quadrat.optimizer.proposing import proposed_point
+from quadrat.space.constraint import check_share
 
 __all__ = [
     "REPLICATES",
@@ -50,9 +51,15 @@ class StudySearch:
         Of the study.
     seed
         Names all randomness, together with the number of the trial.
+
+    Raises
+    ------
+    InvalidInput
+        The space's constraint is met by too few settings.
     """
 
     def __init__(self, searched: Searched, method: Method, direction: Direction, seed: int) -> None:
+        check_share(searched.space)
         self.searched, self.method, self.direction, self.seed = searched, method, direction, seed
         self._order = FinishOrder()
         self._begin()

@@ -8,13 +8,12 @@ from typing import Any
 from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Search
-from quadrat.optimizer.collisions import free_point
+from quadrat.optimizer.collisions import feasible_in_context, feasible_point, free_point
 from quadrat.optimizer.history import History
 from quadrat.randomness import generator
 from quadrat.space import Space
-from quadrat.space.constraint import feasible_points
 
-__all__ = ["propose", "proposed_point"]
+__all__ = ["nothing_feasible_in_context", "propose", "proposed_point"]
 
 _COLLISION_STREAM = 0x0C011151  # names the stream of `free_point`, apart from those that methods draw from
 
@@ -68,10 +67,18 @@ def proposed_point(
         rng = generator(seed, number, _COLLISION_STREAM)
         free = free_point(space, x, is_taken, rng, context)
         if free is None and forbidden:
-            if context is not None:
-                raise InvalidInput("context: expected one in which the space's constraint allows some point, got none")
-            free = feasible_points(space, 1, rng)[0]
+            if context is None:
+                free = feasible_point(space, is_taken, rng)
+            else:
+                free = feasible_in_context(space, context, rng)
+                if free is None:
+                    raise nothing_feasible_in_context()
         if free is not None:
             wanted = "that is feasible" if forbidden else "that is neither pending nor failed"
             x, why = free, f"{why}; moved to a neighbour {wanted}"
     return x, why
+
+
+def nothing_feasible_in_context() -> InvalidInput:
+    """Return the error that no feasible point was found in a context."""
+    return InvalidInput("context: expected one in which the space's constraint allows some point, found none")

@@ -17,6 +17,7 @@ from quadrat.optimizer.history import History
 from quadrat.optimizer.outcome import Reading
 from quadrat.optimizer.proposing import propose
 from quadrat.space import Space
+from quadrat.space.constraint import check_share
 
 __all__ = ["Run"]
 
@@ -37,6 +38,12 @@ class Run:
     seed
         Names all randomness.
 
+    Raises
+    ------
+    InvalidInput
+        The space's constraint is met by too few settings (`quadrat.space.constraint.check_share`), or the method
+        cannot search the space.
+
     Attributes
     ----------
     space
@@ -50,6 +57,7 @@ class Run:
     """
 
     def __init__(self, space: Space, direction: Direction, method: Method, seed: int) -> None:
+        check_share(space)
         self.space = space
         self._direction = direction
         self._seed = seed
