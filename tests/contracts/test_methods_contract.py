@@ -315,6 +315,36 @@ def test_what_a_known_constraint_forbids_is_neither_asked_nor_recommended(make: 
     check_recommendation(optimizer)
 
 
+def test_a_thin_feasible_set_is_kept_to(make: Make) -> None:
+    """Half a percent of the plane, between two lines; of the finite spaces, one value of five."""
+    space = make.spaces["plane"].subject_to(lambda params: abs(params["x"] - 0.25) < 0.0025)
+    optimizer = Optimizer(space, direction="maximize", method=make(9), seed=1)
+    run(optimizer, 9)
+    assert all(abs(record.params["x"] - 0.25) < 0.0025 for record in optimizer.trials)
+    assert abs(recommend(optimizer).params["x"] - 0.25) < 0.0025
+    check_recommendation(optimizer)
+
+
+def test_the_gain_is_over_what_a_known_constraint_allows(make: Make) -> None:
+    """f = x is told where x <= 0.3; on all of the plane 0.7 could be gained, where it is allowed nothing."""
+    space = make.spaces["plane"].subject_to(lambda params: params["x"] <= 0.3)
+    optimizer = Optimizer(space, direction="maximize", method=make(40), seed=0)
+    run(optimizer, 20, lambda trial: trial.params["x"])
+    gain = recommend(optimizer).estimated_gain
+    assert (gain is not None) == optimizer.method.estimates_gain
+    assert gain is None or gain < 0.15
+
+
+def test_methods_say_whether_they_estimate_a_gain(make: Make) -> None:
+    optimizer = start(make, "plane")
+    run(optimizer, 12)
+    got = recommend(optimizer)
+    assert (got.estimated_gain_upper is not None) == optimizer.method.estimates_gain
+    assert (got.estimated_gain is not None) == optimizer.method.estimates_gain
+    if got.estimated_gain is not None and got.estimated_gain_upper is not None:
+        assert got.estimated_gain <= got.estimated_gain_upper
+
+
 def test_one_trial(make: Make) -> None:
     space = make.spaces["plane"]
     if space.contexts:

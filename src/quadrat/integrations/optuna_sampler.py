@@ -25,6 +25,7 @@ from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.method_choice import resolve
 from quadrat.randomness import generator
 from quadrat.space import Space
+from quadrat.space.constraint import check_share
 
 __all__ = ["QuadratSampler", "chosen_params"]
 
@@ -60,6 +61,11 @@ class QuadratSampler(BaseSampler):
     independent_sampler
         What samples parameters alone, instead of the above.
 
+    Raises
+    ------
+    InvalidInput
+        An argument that is none of these, or a `Space` whose constraint is met by too few settings.
+
     Examples
     --------
     >>> import optuna
@@ -82,6 +88,7 @@ class QuadratSampler(BaseSampler):
         self._own: OwnSpace | None = None
         self._fixed: dict[str, BaseDistribution] | None = None
         if isinstance(search_space, Space):
+            check_share(search_space)  # here too, so that nothing is written to a study
             self._own = OwnSpace(search_space)
         elif search_space is not None:
             self._fixed = _checked(search_space)

@@ -90,6 +90,7 @@ class Auto(Method):
         best_for="anything, with nothing to set: the default",
         handles=("pending points", "replicates", "standard errors", "integers and choices", "failures", "constraints"),
     )
+    estimates_gain: ClassVar[bool] = True
 
     n_initial: int = 5
 
@@ -281,7 +282,7 @@ class AutoSearch(Search):
             return False, False, guess.feasibility
         return True, not self.constraints.violated(guess.x[None, :])[0], _lower(guess)
 
-    def _gain(self, beliefs: Beliefs, x: Array, width: float) -> tuple[float, float]:
+    def _gain(self, beliefs: Beliefs, x: Array, width: float) -> tuple[float, float] | tuple[None, None]:
         """Estimate max f - f(x), in the units told, by drawing f jointly: a mean, and a value that is seldom exceeded.
 
         Where the constraints are believed to hold. The upper value does not rest on the smoothness that was chosen: a
@@ -290,11 +291,19 @@ class AutoSearch(Search):
         draws do not say that rest on settings learned from the same values: with the width of the interval at x, in
         standardised units, because where the value at x is badly known, so is what lies around it; and with the range
         of the highest values told, which lie far apart where there is noise, or where the search still climbs.
+
+        Both are over the points that the space's own constraint allows, and None where too few of these are known.
         """
-        rng = generator(self.seed, self.model.trials, _GAIN)
+        sample = self.domain.thin_sample
+        if sample is None:
+            return None, None
+        rng, chances = generator(self.seed, self.model.trials, _GAIN), beliefs.constraints.current()
         others = self.domain.rounded(points_around(x, _SCREENED, rng))
         features = self.domain.features(others)
-        features = features[self.domain.allowed(others) & beliefs.constraints.current().held(features)]
+        features = features[self.domain.allowed(others) & chances.held(features)]
+        if len(sample):
+            more = self.domain.features(sample)
+            features = np.vstack([features, more[chances.held(more)]])
         here, scale = self.domain.features(x[None, :]), beliefs.model.units().above
         gain = float(np.mean(_excesses(beliefs.model.current()[1], here, features, rng)))
         alternatives = beliefs.model.alternatives()

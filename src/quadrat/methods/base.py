@@ -340,6 +340,13 @@ class Method(ABC):
 
     To use a method, hand it to `maximize`, `minimize` or `Optimizer`. To write one, say in `start` how a search begins.
 
+    Attributes
+    ----------
+    facts
+        What `quadrat methods` and docs/methods.md say of it.
+    estimates_gain
+        Whether its searches recommend with `Guess.gain_upper`, on which `stop_at_gain` rests.
+
     Examples
     --------
     >>> import numpy as np
@@ -359,6 +366,7 @@ class Method(ABC):
     """
 
     facts: ClassVar[MethodFacts]
+    estimates_gain: ClassVar[bool] = False
 
     @abstractmethod
     def start(self, dimension: int, seed: int) -> Search:

@@ -230,7 +230,7 @@ class GPUCB(ModelBased):
     def start_in(self, domain: Domain, seed: int) -> ModelSearch:
         arms = None if domain.context or domain.fidelity else finite_arms(domain)
         if arms is None:
-            return self.start(domain.dimension, seed)
+            return super().start_in(domain, seed)
         from quadrat.methods.gp_ucb_arms import GPUCBOnArms
 
         counted = self.form == Finite()

@@ -18,6 +18,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.kernels import Kernel
 from quadrat.methods.acquisition import Score, expected_gain, maximise
 from quadrat.methods.base import CREDIBLE, Guess, Method, Proposal, Search, Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.learned_kernel import Learned, is_due, learn_kernel
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
@@ -56,13 +58,14 @@ class Frame:
         """Return noise variances in model units, never so small that the matrix becomes singular."""
         return np.maximum(variances / self.scale**2, _LEAST_VARIANCE * self.kernel.variance)
 
-    def guess(self, x: Array, mean: float, deviation: float, gain: tuple[float, float]) -> Guess:
+    def guess(self, x: Array, mean: float, deviation: float, gain: tuple[float, float] | None) -> Guess:
         """Return what is believed of f at x (D,), in the units of the values, with a 90 % credible interval.
 
-        `gain` is the estimate of what is still to gain and its upper value, in model units like mean and deviation.
+        `gain` is the estimate of what is still to gain and its upper value, in model units like mean and deviation;
+        None where there is none.
         """
         low, high = (self.shift + self.scale * (mean + side * CREDIBLE * deviation) for side in (-1, 1))
-        estimate, upper = (self.scale * part for part in gain)
+        estimate, upper = (None, None) if gain is None else (self.scale * part for part in gain)
         return Guess(x, self.shift + self.scale * mean, (low, high), gain=estimate, gain_upper=upper)
 
 
@@ -261,6 +264,8 @@ class ModelBased(Method):
         thousands; None keeps it exact. It pays once there are several times q d_eff trials.
     """
 
+    estimates_gain: ClassVar[bool] = True
+
     kernel: Kernel | Learned | None = None
     noise: float = 0.1
     n_initial: int = 5
@@ -289,6 +294,12 @@ class ModelBased(Method):
     def start(self, dimension: int, seed: int) -> ModelSearch:
         return ModelSearch(self, dimension, seed)
 
+    def start_in(self, domain: Domain, seed: int) -> ModelSearch:
+        """Begin a search, named by `seed`, whose gain is over what the domain's constraint allows."""
+        search = self.start(domain.dimension, seed)
+        search.domain = domain
+        return search
+
     def regulariser(self, noise_variance: float) -> float:
         """Return the lambda of K + lambda I, from the `noise_variance`, both in model units."""
         return noise_variance
@@ -306,6 +317,7 @@ class ModelSearch(Search):
             method.kernel.check_dimension(dimension)
         self.method = method
         self.dimension = dimension
+        self.domain = Domain.cube(dimension)  # what is behind the cube: a gain is over what its constraint allows
         self.seed = seed
         self.model = Surrogate(method, dimension, seed)
 
@@ -330,7 +342,7 @@ class ModelSearch(Search):
         gp = self.model.belief
         at = gp.predict(gp.x)
         best = int(np.argmax(at.mean))
-        gain = expected_gain(gp, gp.x[best], generator(self.seed, self.model.trials, _GAIN))
+        gain = expected_gain(gp, gp.x[best], generator(self.seed, self.model.trials, _GAIN), self.domain)
         return self.model.frame.guess(gp.x[best].copy(), float(at.mean[best]), float(at.deviation[best]), gain)
 
     @property

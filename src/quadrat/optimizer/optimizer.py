@@ -31,7 +31,7 @@ from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recomm
 from quadrat.optimizer.recommending import recommendation_of
 from quadrat.optimizer.replay import replay
 from quadrat.optimizer.robust import robust_recommendation
-from quadrat.optimizer.run import Run
+from quadrat.optimizer.run import Run, nothing_feasible_in_context
 from quadrat.optimizer.trial import Trial, TrialRecord
 from quadrat.randomness import generator
 from quadrat.space import Space
@@ -76,7 +76,7 @@ class Optimizer:
     Raises
     ------
     InvalidInput
-        An argument that is none of these.
+        An argument that is none of these; or a space whose constraint fewer than 1 in 1,000 uniform settings meet.
 
     Examples
     --------
@@ -347,7 +347,7 @@ class Optimizer:
         NotAvailable
             No trial is complete.
         InvalidInput
-            A context where there is none, or none where there are some.
+            A context where there is none, none where there are some, or one in which no feasible point was found.
         """
         point = context_point(self._space, context)
         best = self.best_seen
@@ -358,6 +358,8 @@ class Optimizer:
         if robust_to is not None:
             return robust_recommendation(self._space, self._history, self._direction, robust_to, best, self._seed)
         chosen = self._recommended(point)
+        if point is not None and not self._space.feasible(chosen.params):
+            raise nothing_feasible_in_context()
         return recommendation_of(
             chosen.guess,
             chosen.params,

@@ -16,7 +16,7 @@ from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Failed, Happened, Method, Told
 from quadrat.optimizer.batch import Batch
-from quadrat.optimizer.collisions import free_point
+from quadrat.optimizer.collisions import feasible_in_context, feasible_point, free_point
 from quadrat.optimizer.costs import Costs
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.domain_of import domain_of
@@ -25,9 +25,9 @@ from quadrat.optimizer.history import History
 from quadrat.optimizer.outcome import Reading
 from quadrat.randomness import generator
 from quadrat.space import Space
-from quadrat.space.constraint import feasible_points
+from quadrat.space.constraint import check_share
 
-__all__ = ["Run"]
+__all__ = ["Run", "nothing_feasible_in_context"]
 
 _COLLISION_STREAM = 0x0C011151  # names the stream of `free_point`, apart from those that methods draw from
 _logger = logging.getLogger(__name__)
@@ -47,6 +47,12 @@ class Run:
     seed
         Names all randomness.
 
+    Raises
+    ------
+    InvalidInput
+        The space's constraint is met by too few settings (`quadrat.space.constraint.check_share`), or the method
+        cannot search the space.
+
     Attributes
     ----------
     space, direction, method, seed
@@ -60,6 +66,7 @@ class Run:
     """
 
     def __init__(self, space: Space, direction: Direction, method: Method, seed: int) -> None:
+        check_share(space)
         self.space, self.direction, self.method, self.seed = space, direction, method, seed
         self.search = direction.turn_method(method).start_in(domain_of(space), seed)
         self.history = History(space.dimension, direction, None if space.fidelity is None else Costs(space))
@@ -100,11 +107,12 @@ class Run:
             rng = generator(self.seed, number, _COLLISION_STREAM)
             free = free_point(space, x, is_taken, rng, context)
             if free is None and forbidden:
-                if context is not None:
-                    raise InvalidInput(
-                        "context: expected one in which the space's constraint allows some point, got none"
-                    )
-                free = feasible_points(space, 1, rng)[0]
+                if context is None:
+                    free = feasible_point(space, is_taken, rng)
+                else:
+                    free = feasible_in_context(space, context, rng)
+                    if free is None:
+                        raise nothing_feasible_in_context()
             if free is not None:
                 wanted = "that is feasible" if forbidden else "that is neither pending nor failed"
                 x, why = free, f"{why}; moved to a neighbour {wanted}"
@@ -203,3 +211,8 @@ class Run:
     def _happened(self, number: int, x: Array, reading: Reading) -> Told | Failed:
         """Return what the search is told of a trial at x, shape (D,)."""
         return self.direction.told(number, x, reading) if reading.failure is None else Failed(number, x)
+
+
+def nothing_feasible_in_context() -> InvalidInput:
+    """Return the error that no feasible point was found in a context."""
+    return InvalidInput("context: expected one in which the space's constraint allows some point, found none")

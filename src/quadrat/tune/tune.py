@@ -21,6 +21,7 @@ from quadrat.tune.workers import Finished, Objective, Workers, workers_for
 
 __all__ = ["carry_out", "maximize", "minimize"]
 
+_FEWEST = 5  # complete trials before a gain ends a run: the scale of fewer values is hardly known, nor is a gain
 _logger = logging.getLogger(__name__)
 
 
@@ -70,8 +71,9 @@ def maximize(
     n_parallel
         How many trials to keep on the executor; None is as many as it has workers.
     stop_at_gain
-        End as soon as the estimated gain is at most this: what is left to win is not worth another trial.
-        A method without a model estimates none; then this never applies.
+        End as soon as the estimated gain is at most this with 90 % (`estimated_gain_upper`), in the units of the
+        objective: what is left to win is not worth another trial. Never before 5 complete trials. A method that
+        estimates no such gain is refused.
     stop_at_certificate
         End as soon as the certificate is at most this.
     max_cost
@@ -135,7 +137,7 @@ def minimize(
     executor, n_parallel
         Where trials are evaluated, and how many at a time; None evaluates here, one after another.
     stop_at_gain, stop_at_certificate
-        End as soon as the estimated gain, or the certificate, is at most this, in the units of the objective.
+        End as soon as `estimated_gain_upper`, or the certificate, is at most this, in the units of the objective.
 
     Returns
     -------
@@ -179,7 +181,7 @@ class _OptimizerDoor:
     def __init__(self, optimizer: Optimizer, plan: Plan, bar: ProgressBar) -> None:
         self._optimizer, self._plan, self._bar = optimizer, plan, bar
         self.deadline = None if plan.timeout is None else time.monotonic() + plan.timeout
-        self._begun = self._told = 0
+        self._begun = self._told = self._complete = 0
         self._ending: str | None = None
         self._last_error: BaseException | None = None
 
@@ -258,16 +260,18 @@ class _OptimizerDoor:
             self._ending = f"{why} after {self._told} trial{'' if self._told == 1 else 's'}"
 
     def _check_rules(self, record: TrialRecord) -> None:
+        self._complete += record.state == "complete"
         for callback in self._plan.callbacks:
             answer = callback(self._optimizer, record)
             if isinstance(answer, bool | np.bool_) and answer:  # what a callback returns by accident stops nothing
                 self._end("stopped by a callback")
         if self._ending is not None or self._optimizer.best_seen is None:
             return
-        if self._plan.stop_at_gain is not None:
-            gain = self._optimizer.recommend().estimated_gain
+        if self._plan.stop_at_gain is not None and self._complete >= _FEWEST:
+            gain = self._optimizer.recommend().estimated_gain_upper
             if gain is not None and gain <= self._plan.stop_at_gain:
-                self._end(f"the estimated gain, {gain:.4g}, is at most {self._plan.stop_at_gain:g}")
+                asked = f"stop_at_gain is {self._plan.stop_at_gain:g}"
+                self._end(f"the estimated gain is at most {gain:.4g} with 90 % ({asked})")
         if self._plan.stop_at_certificate is not None:
             certificate = self._optimizer.certificate().value
             if certificate is not None and certificate <= self._plan.stop_at_certificate:
