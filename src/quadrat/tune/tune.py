@@ -170,14 +170,14 @@ def _run(objective: Objective, optimizer: Optimizer, plan: Plan) -> Result:
 
 
 class _Run:
-    """One run: why it should end, how many trials it has started and finished, what went wrong last."""
+    """One run: why it should end, how many trials it has started, finished and completed, what went wrong last."""
 
     def __init__(self, optimizer: Optimizer, plan: Plan, workers: Workers) -> None:
         self._optimizer = optimizer
         self._plan = plan
         self._workers = workers
         self._deadline = None if plan.timeout is None else time.monotonic() + plan.timeout
-        self._started = self._finished = 0
+        self._started = self._finished = self._complete = 0
         self._ending: str | None = None
         self._last_error: BaseException | None = None
 
@@ -220,6 +220,7 @@ class _Run:
                     continue  # it stays pending
                 record = self._tell(finished)
                 self._finished += 1
+                self._complete += record.state == "complete"
                 bar.update(self._optimizer, self._finished)
                 self._check_rules(record)
             self._check_workers()
@@ -274,8 +275,7 @@ class _Run:
                 self._end("stopped by a callback")
         if self._ending is not None or self._optimizer.best_seen is None:
             return
-        complete = sum(record.state == "complete" for record in self._optimizer.trials)
-        if self._plan.stop_at_gain is not None and complete >= _FEWEST:
+        if self._plan.stop_at_gain is not None and self._complete >= _FEWEST:
             gain = self._optimizer.recommend().estimated_gain_upper
             if gain is not None and gain <= self._plan.stop_at_gain:
                 asked = f"stop_at_gain is {self._plan.stop_at_gain:g}"
