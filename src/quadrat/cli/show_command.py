@@ -23,6 +23,7 @@ from quadrat.cli.study_summary import model_json, progress_in, summary_lines, su
 from quadrat.cli.trial_table import Line, plain_table, shown, trial_table
 from quadrat.cli.where import Where
 from quadrat.errors import InvalidInput, QuadratError
+from quadrat.integrations.running_trials import why_chosen
 from quadrat.integrations.study_method import METHOD, kept_method
 from quadrat.integrations.study_trials import standard_error_of, values_of
 from quadrat.methods.base import Method
@@ -97,6 +98,7 @@ def plain(trial: FrozenTrial) -> dict[str, Any]:
         "replicates": values if values is not None and len(values) > 1 else None,
         "failure": trial.user_attrs.get(FAILURE),
         "asked": None if trial.datetime_start is None else trial.datetime_start.isoformat(timespec="seconds"),
+        "why": why_chosen(trial) or None,
         "params": trial.params,
     }
 

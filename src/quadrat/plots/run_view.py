@@ -399,10 +399,11 @@ def _of_optimizer(optimizer: Optimizer) -> RunView:
 
 
 def _of_study(run: StudyRun, name: str) -> RunView:
+    from quadrat.integrations.running_trials import why_chosen
     from quadrat.plots.study_axes import study_axes
 
     records = tuple(
-        replace(record, number=trial.number, params=dict(trial.params), why="")
+        replace(record, number=trial.number, params=dict(trial.params), why=why_chosen(trial))
         for record, trial in zip(run.optimizer.trials, run.trials, strict=True)
     )
     return RunView(run.optimizer, records, finished_order(run.optimizer), study_axes(run.searched), name, run.show)
