@@ -10,7 +10,7 @@ import numpy as np
 
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.randomness import generator
-from quadrat.space.scales import Bins, Grid, LogBins, Scale
+from quadrat.space.numeric import Bins, Grid, LogBins, Scale
 
 if TYPE_CHECKING:
     from quadrat.arrays import Array

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quadrat.arrays import Array
-from quadrat.space.scales import Bins, Grid, Linear, Logarithmic, LogBins, round_decimal
+from quadrat.space.numeric import Bins, Grid, Linear, Logarithmic, LogBins, round_decimal
 
 often = settings(derandomize=True, max_examples=200, deadline=None)
 

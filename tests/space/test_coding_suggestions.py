@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from quadrat.space.suggestions import did_you_mean
+from quadrat.space.coding import did_you_mean
 
 
 def test_near_words_only() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from quadrat.errors import InvalidInput
 from quadrat.space import Float
-from quadrat.space.conditions import When
+from quadrat.space.parameter import When
 
 
 def test_values_single_or_several() -> None:
