@@ -12,7 +12,7 @@ from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.integrations.distributions import Searched
 from quadrat.integrations.finish_order import FinishOrder
-from quadrat.methods.base import Failed, Happened, Method, Search, Told
+from quadrat.methods.base import Failed, Happened, Method, Pruned, Search, Told
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.domain_of import domain_of
 from quadrat.optimizer.past_study import constraints_of
@@ -62,7 +62,7 @@ class StudySearch:
         self.search: Search = method.start_in(domain_of(self.searched.space), self.seed)
         self._seen: set[int] = set()  # numbers of finished trials
         self._last: FrozenTrial | None = None  # the last of them
-        self._failed: list[Array] = []
+        self._ended: list[Array] = []  # points of trials that failed or were pruned
         self._running: dict[int, tuple[dict[str, Any], Array | None]] = {}
         self._constraints: tuple[str, ...] | None = None
 
@@ -90,7 +90,7 @@ class StudySearch:
         space = self.searched.space
         self._running = {other: self._at(other, params) for other, params in running.items()}
         pending = [point for _, point in self._running.values() if point is not None]
-        taken = np.array([*pending, *self._failed]).reshape(-1, space.dimension)
+        taken = np.array([*pending, *self._ended]).reshape(-1, space.dimension)
 
         def is_taken(x: Array) -> bool:
             return bool((taken == x).all(axis=1).any())
@@ -106,7 +106,7 @@ class StudySearch:
         inside = self.searched.read(params)
         return params, None if inside is None else self.searched.space.to_units([inside])[0]
 
-    def _happened(self, trial: FrozenTrial) -> Told | Failed | None:
+    def _happened(self, trial: FrozenTrial) -> Told | Failed | Pruned | None:
         """Return what a finished trial says; None where its parameters are not those that are searched."""
         params = self.searched.read(trial.params)
         if params is None:
@@ -114,8 +114,8 @@ class StudySearch:
         x = self.searched.space.to_unit(params)
         values = values_of(trial)
         if values is None:
-            self._failed.append(x)
-            return Failed(trial.number, x)
+            self._ended.append(x)
+            return (Pruned if trial.state is TrialState.PRUNED else Failed)(trial.number, x)
         turned = np.array([self.direction.turn(value) for value in values])
         sem = standard_error_of(trial)
         return Told(trial.number, x, turned, None if sem is None else sem**2, self._constraint_values(trial))
@@ -140,20 +140,18 @@ class StudySearch:
 
 
 def values_of(trial: FrozenTrial) -> list[float] | None:
-    """Return what was measured in a trial that is over; None where nothing was.
+    """Return what was measured in a complete trial; None for any other.
 
-    A pruned trial counts with the last value that it reported.
+    The reports of a pruned trial are no result: it was stopped before what it was to measure. Optuna keeps the last of
+    them as its value.
     """
-    if trial.state is TrialState.FAIL:
+    if trial.state is not TrialState.COMPLETE:
         return None
     replicates = trial.user_attrs.get(REPLICATES)
-    if trial.state is TrialState.COMPLETE and isinstance(replicates, list) and replicates:
+    if isinstance(replicates, list) and replicates:
         values = [float(value) for value in replicates]
-    elif trial.values is not None and len(trial.values) == 1:
-        values = [float(trial.values[0])]
     else:
-        step = trial.last_step
-        values = [] if step is None else [float(trial.intermediate_values[step])]
+        values = [float(trial.values[0])] if trial.values is not None and len(trial.values) == 1 else []
     return values if values and np.isfinite(values).all() else None
 
 
