@@ -220,9 +220,11 @@ def test_why_nothing_is_recommended_is_said(capsys: Capture) -> None:
     study.add_trial(create_trial(value=1.0))
     study.add_trial(create_trial(value=3.0, params={"x": 0.5}, distributions={"x": FloatDistribution(0, 1)}))
     said = labelled(out_of(capsys))
-    assert said["recommended"].startswith("nothing: study: expected parameters that all finished trials share")
+    assert said["recommended"].startswith("nothing: study: expected complete trials with the same parameters, got 'x'")
+    assert said["best seen"] == "1 in trial 0"
     assert said["progress"] == f"{BLOCKS[4] * 2}  1 to 1 in 2 trials"
-    assert labelled(out_of(capsys, "--method", LP))["recommended"].startswith("nothing: study: expected parameters")
+    with_method = labelled(out_of(capsys, "--method", LP))["recommended"]
+    assert with_method.startswith("nothing: study: expected complete trials")
 
 
 def test_trials_whose_constraints_do_not_hold_are_no_progress(capsys: Capture) -> None:

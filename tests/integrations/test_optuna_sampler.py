@@ -21,13 +21,13 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState, create_trial
 
 import quadrat as qd
-from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.errors import InvalidInput, NotAvailable, QuadratWarning
 from quadrat.integrations import QuadratSampler, optuna_sampler, recommend, study_engine
 from quadrat.integrations.running_trials import RunningTrials, publish
 from quadrat.integrations.study_engine import StudyEngine
 from quadrat.integrations.study_trials import REPLICATES, STANDARD_ERROR, reading_of_trial
 from quadrat.methods import Auto
-from quadrat.methods.base import Failed, Method, Told
+from quadrat.methods.base import Failed, Method, Pruned, Told
 from quadrat.optimizer.outcome import Reading
 
 SPACE = {"x": FloatDistribution(-1, 1), "n": IntDistribution(1, 8), "kind": CategoricalDistribution(["a", "b"])}
@@ -237,12 +237,14 @@ def test_a_parameter_that_not_all_trials_have_is_sampled_alone() -> None:
         return x + (trial.suggest_float("extra", 1e-3, 1.0, log=True) if trial.number % 2 else 0.0)
 
     study = optuna.create_study(sampler=QuadratSampler(seed=0))
-    study.optimize(dynamic, n_trials=10)
+    with pytest.warns(QuadratWarning, match="parameter 'extra' is drawn at random"):
+        study.optimize(dynamic, n_trials=10)
     extras = [trial.params["extra"] for trial in study.trials if "extra" in trial.params]
     assert len(set(extras)) == 5
     assert all(1e-3 <= extra <= 1 for extra in extras)
     again = optuna.create_study(sampler=QuadratSampler(seed=0))
-    again.optimize(dynamic, n_trials=10)
+    with pytest.warns(QuadratWarning):
+        again.optimize(dynamic, n_trials=10)
     assert params_of(again) == params_of(study)
 
 
@@ -334,7 +336,7 @@ def test_a_trial_that_finished_earlier_than_known_ones_takes_its_place() -> None
 
 
 def test_outcomes(told: list[Any]) -> None:
-    """Values are turned for a minimum; pruned trials have their last report; failures and NaN are failures."""
+    """Values are turned for a minimum; pruned trials have no value, whatever they reported, and are no failures."""
     study = optuna.create_study(sampler=QuadratSampler(seed=0, search_space=SPACE))
     study.add_trial(finished(0, 2.0))
     study.add_trial(finished(1, None, TrialState.PRUNED, intermediate_values={0: 5.0, 3: 4.0}))
@@ -343,9 +345,10 @@ def test_outcomes(told: list[Any]) -> None:
     study.add_trial(finished(4, 2.0, user_attrs={REPLICATES: [1.0, 3.0]}))
     study.add_trial(finished(5, 2.0, user_attrs={STANDARD_ERROR: 0.5}))
     study.add_trial(finished(6, 2.0, params={"x": 0.5}))
+    study.add_trial(finished(7, 1.5, TrialState.PRUNED, intermediate_values={0: float("nan")}))
     objective(study.ask())
-    assert [type(one) for one in told] == [Told, Told, Failed, Failed, Told, Told]
-    assert [one.values.tolist() for one in told if isinstance(one, Told)] == [[-2.0], [-4.0], [-1.0, -3.0], [-2.0]]
+    assert [type(one) for one in told] == [Told, Pruned, Pruned, Failed, Told, Told, Pruned]
+    assert [one.values.tolist() for one in told if isinstance(one, Told)] == [[-2.0], [-1.0, -3.0], [-2.0]]
     assert told[5].variance == 0.25
     assert told[0].variance is None
 
@@ -477,7 +480,7 @@ def test_nothing_to_recommend_is_said() -> None:
         recommend(several)
     empty.add_trial(finished(0, params={"x": 0.5}))
     empty.add_trial(finished(1, params={"n": 5}))
-    with pytest.raises(InvalidInput, match="that all finished trials share"):
+    with pytest.raises(InvalidInput, match="with the same parameters, got 'x', 'n' in some of them only; pass"):
         recommend(empty)
 
 

@@ -14,7 +14,6 @@ import io
 import json
 import math
 import os
-import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -341,7 +340,7 @@ def _measured(folder: Path) -> None:
 
 
 def _told_with(*words: str) -> Callable[[Path], None]:
-    def run(folder: Path) -> None:  # noqa: ARG001  # it is the current one
+    def run(folder: Path) -> None:  # it is the current one
         for number, told in enumerate(("0.5", "0.7", "0.6")):
             first = ("--space", "space.json", "--direction", "maximize") if number == 0 else ()
             typed("ask", *first)
@@ -351,7 +350,7 @@ def _told_with(*words: str) -> Callable[[Path], None]:
     return run
 
 
-def _three_asked(folder: Path) -> None:  # noqa: ARG001
+def _three_asked(folder: Path) -> None:
     typed("ask", "--space", "space.json", "--direction", "maximize", "-n", "3")
     for number in (2, 0, 1):
         typed("tell", str(number), str(0.5 + 0.1 * number))
@@ -373,7 +372,7 @@ def _two_directions(folder: Path) -> None:
     typed("tell", "--csv", "old.csv", "--space", "space.json", *both)
 
 
-def _context_file(folder: Path) -> None:  # noqa: ARG001
+def _context_file(folder: Path) -> None:
     typed("ask", "--space", "space.json", "--direction", "maximize")
 
 

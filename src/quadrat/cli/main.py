@@ -181,13 +181,19 @@ Storage = Annotated[
 def best(study: Study = None, storage: Storage = None, as_json: Json = False) -> None:
     """Show what to use according to a study, with an interval, beside the luckiest trial."""
     from quadrat.cli.study_commands import best_json, best_table, opened
+    from quadrat.cli.study_summary import best_seen_text
 
     found = opened(study, storage)
     if as_json:
         typer.echo(best_json(found))
         return
-    table, why = best_table(found)
     screen = Screen()
+    try:
+        table, why = best_table(found)
+    except QuadratError:
+        if seen := best_seen_text(found):  # it is known without a model
+            screen.say(f"Best seen: {seen}")
+        raise
     screen.show(table)
     screen.say(why)
 

@@ -28,20 +28,18 @@ STANDARD_ERROR = "quadrat:sem"
 
 
 def values_of(trial: FrozenTrial) -> list[float] | None:
-    """Return what was measured in a trial that is over; None where nothing was.
+    """Return what was measured in a complete trial; None for any other.
 
-    A pruned trial counts with the last value that it reported.
+    The reports of a pruned trial are no result: it was stopped before what it was to measure. Optuna keeps the last of
+    them as its value.
     """
-    if trial.state is TrialState.FAIL:
+    if trial.state is not TrialState.COMPLETE:
         return None
     replicates = trial.user_attrs.get(REPLICATES)
-    if trial.state is TrialState.COMPLETE and isinstance(replicates, list) and replicates:
+    if isinstance(replicates, list) and replicates:
         values = [float(value) for value in replicates]
-    elif trial.values is not None and len(trial.values) == 1:
-        values = [float(trial.values[0])]
     else:
-        step = trial.last_step
-        values = [] if step is None else [float(trial.intermediate_values[step])]
+        values = [float(trial.values[0])] if trial.values is not None and len(trial.values) == 1 else []
     return values if values and np.isfinite(values).all() else None
 
 
@@ -82,4 +80,6 @@ def reading_of_trial(trial: FrozenTrial, names: tuple[str, ...], method: Method)
     InvalidInput
         Other constraints than those, or a method that would ignore them.
     """
+    if trial.state is TrialState.PRUNED:
+        return Reading(failure="pruned", pruned=True)
     return read_measured(outcome_of(trial), complete_constraints(trial), names=names, method=method)

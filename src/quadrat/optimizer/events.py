@@ -67,6 +67,7 @@ def told(number: int, reading: Reading) -> Event:
         "sem": reading.sem,
         "failure": reading.failure,
         "constraints": dict(reading.constraints),
+        **({"pruned": True} if reading.pruned else {}),
     }
 
 
@@ -90,6 +91,8 @@ def reading_of(event: Mapping[str, Any], names: tuple[str, ...]) -> Reading:
     if event["failure"] is None and not event["values"]:
         raise ValueError("a trial that did not fail has values")
     constraints = event.get("constraints")  # states of runs from before there were constraints have none
+    if event.get("pruned"):
+        return Reading(failure=event["failure"], pruned=True)
     if not constraints and not names:
         return Reading(tuple(event["values"]), event["sem"], event["failure"])
     constraints = constraints or {}

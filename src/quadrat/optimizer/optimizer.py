@@ -276,8 +276,8 @@ class Optimizer:
         params
             A list of mappings from names to values. Or a table with a column for each parameter (a pandas DataFrame,
             or what works like one), whose cells are None or NaN where a parameter does not exist. Or an Optuna study
-            of the same direction: failed trials are failed here, pruned ones have the last value that they reported
-            or are failed if they reported none, its constraints come along, and what is running or waiting is left out.
+            of the same direction: failed trials are failed here, its constraints come along, and what is running or
+            waiting is left out. So are pruned trials, which have no result; how many these are is logged.
         values
             An outcome for each, anything that `add` takes: mind that NaN is a failure, and so is an empty cell of a
             column. With a table, also the name of its column that has them; with a study, nothing. Where standard
@@ -297,7 +297,8 @@ class Optimizer:
         ------
         InvalidInput
             What `add` refuses, with the trial that is meant; lists of different lengths; columns that are no
-            parameters; a study of another direction or of several objectives.
+            parameters; a study of another direction or of several objectives, or with pruned trials where the method
+            certifies.
         """
         batch = gather_batch(
             params,

@@ -89,12 +89,15 @@ class Reading:
         Why there is no value; None when there is.
     constraints
         What was told of constraints, by name, in the order of names; empty when nothing was, or when the trial failed.
+    pruned
+        Whether there is no value because the trial of a study was stopped early: that is no failure of its setting.
     """
 
     values: tuple[float, ...] = ()
     sem: float | None = None
     failure: str | None = None
     constraints: dict[str, float] = field(default_factory=dict)
+    pruned: bool = False
 
 
 def read_outcome(outcome: object, *, sem: object = None, name: str = "outcome", reason: str | None = None) -> Reading:

@@ -14,7 +14,7 @@ import numpy as np
 
 from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
-from quadrat.methods.base import Failed, Happened, Method, Told
+from quadrat.methods.base import Failed, Happened, Method, Pruned, Told
 from quadrat.optimizer.batch import Batch
 from quadrat.optimizer.collisions import feasible_in_context, feasible_point, free_point
 from quadrat.optimizer.costs import Costs
@@ -154,7 +154,7 @@ class Run:
         trials = zip(range(first, first + len(batch)), batch.x, batch.readings, strict=True)
         each = [self._happened(*trial) for trial in trials]
         complete = tuple(one for one in each if isinstance(one, Told))
-        failed = [one for one in each if isinstance(one, Failed)]
+        failed = [one for one in each if not isinstance(one, Told)]
         return [complete, *failed] if complete else [*failed]
 
     def restore(self, events: Sequence[Event], points: Array) -> list[Happened]:
@@ -208,8 +208,10 @@ class Run:
         keep()
         return happened
 
-    def _happened(self, number: int, x: Array, reading: Reading) -> Told | Failed:
+    def _happened(self, number: int, x: Array, reading: Reading) -> Told | Failed | Pruned:
         """Return what the search is told of a trial at x, shape (D,)."""
+        if reading.pruned:
+            return Pruned(number, x)
         return self.direction.told(number, x, reading) if reading.failure is None else Failed(number, x)
 
 
