@@ -14,6 +14,7 @@ import io
 import json
 import math
 import os
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -29,7 +30,7 @@ import quadrat as qd
 from quadrat.cli import main
 from quadrat.report import report_html
 
-__all__ = ["COLUMNS", "PAGE", "ROWS", "Cell", "Row", "cell", "page"]
+__all__ = ["COLUMNS", "PAGE", "ROWS", "Cell", "Row", "cell", "escaped", "page"]
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "support.md"
 N = 12  # trials of a run
@@ -99,8 +100,8 @@ class Row:
         What the sampler is given beside its seed.
     commands
         What is typed, where that is not `ask` and `tell` of every trial: from the folder to nothing.
-    pruner
-        Of the study.
+    pruner, objectives
+        Of the study: what prunes, and how many objectives it has.
     """
 
     name: str
@@ -115,6 +116,7 @@ class Row:
     sampled: Mapping[str, Any] = field(default_factory=dict)
     commands: Callable[[Path], None] | None = None
     pruner: Callable[[], optuna.pruners.BasePruner] | None = None
+    objectives: int = 1
 
     # --- the run
 
@@ -209,7 +211,8 @@ class Row:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         sampler = qd.QuadratSampler(seed=1, **self.sampled)
         pruner = None if self.pruner is None else self.pruner()
-        study = optuna.create_study(direction=self.direction, sampler=sampler, pruner=pruner)
+        directions = [self.direction] * self.objectives
+        study = optuna.create_study(directions=directions, sampler=sampler, pruner=pruner)
         if self.batch > 1:
             for _ in range(N // self.batch):
                 trials = [study.ask() for _ in range(self.batch)]
@@ -238,6 +241,60 @@ class Row:
                     typed("tell", str(number), str(0.5 + 0.1 * number))
                 said = json.loads(typed("best", "--json"))
                 self.check_setting(said["params"])
+
+
+@dataclass(frozen=True)
+class StudyRow(Row):
+    """A thing that only studies of Optuna's have: answers are about the study."""
+
+    @cached_property
+    def ran(self) -> optuna.Study:
+        """The study after N trials."""
+        return self.study()
+
+    @cached_property
+    def found(self) -> qd.Recommendation:
+        """What is recommended of it."""
+        return qd.recommend(self.ran)
+
+    def ask(self) -> None:
+        trial = self.ran.ask()
+        assert trial.number == N
+        assert self.objective is not None
+        self.objective(trial)
+        assert trial.params
+
+    def recommend(self) -> None:
+        complete = [trial.params for trial in self.ran.trials if trial.state is optuna.trial.TrialState.COMPLETE]
+        assert {*self.found.params} in [{*params} for params in complete]
+        assert self.found.best_seen.params in complete
+
+    def interval(self) -> None:
+        assert self.found.credible_interval is not None
+        low, high = self.found.credible_interval
+        assert low - 0.01 <= value(self.found.params) <= high + 0.01
+
+    def gain(self) -> None:
+        assert self.found.estimated_gain_upper is not None
+        assert 1 - value(self.found.params) <= self.found.estimated_gain_upper + 0.01
+
+    def stop(self) -> None:
+        qd.maximize(self.objective, PLAIN, n_trials=N, seed=1, stop_at_gain=5.0)  # type: ignore[arg-type]
+
+    def certificate(self) -> None:
+        qd.Optimizer(PLAIN, direction="maximize", method=CERTIFYING).add_trials(self.ran)
+
+    def predict(self) -> None:
+        optimizer = qd.Optimizer(PLAIN, direction="maximize")
+        optimizer.add_trials(self.ran)
+        complete = [trial for trial in self.ran.trials if trial.state is optuna.trial.TrialState.COMPLETE]
+        assert len(optimizer.trials) == len(complete)
+        [at] = optimizer.predict([complete[0].params])
+        assert abs(at.value - value(complete[0].params)) < 0.1
+
+    def report(self) -> None:
+        page = report_html(self.ran)
+        assert "pruned" in page
 
 
 def typed(*words: str) -> str:
@@ -278,11 +335,7 @@ def cell(row: Row, column: str) -> Cell:
             getattr(row, column.lower())()
     except (qd.QuadratError, ValueError) as error:  # Optuna wants some of its own refusals as ValueError
         return Cell(False, " ".join(str(error).split()))
-    return Cell(True, "" if row.method is None else _name(row.method))
-
-
-def _name(method: Any) -> str:
-    return method if isinstance(method, str) else type(method).__name__
+    return Cell(True, "" if column == "certificate" else str(row.method or ""))
 
 
 # --- the rows
@@ -385,7 +438,7 @@ ROWS = {
     row.name: row
     for row in (
         Row("conditional parameters (`when=`)", TREE, sampled={"search_space": TREE}),
-        Row(
+        StudyRow(
             "define-by-run: parameters that trials do not share",
             objective=_conditional,
             commands=_tuned(
@@ -396,7 +449,7 @@ ROWS = {
                 space=False,
             ),
         ),
-        Row(
+        StudyRow(
             "pruned trials",
             objective=_curve,
             pruner=lambda: optuna.pruners.MedianPruner(n_startup_trials=2),
@@ -455,8 +508,9 @@ ROWS = {
         Row("batches and pending trials", batch=3, commands=_three_asked),
         Row(
             "several objectives",
-            outcome=lambda p: (noisy(p), p["x"]),
-            objective=lambda trial: (noisy(qd.suggest(trial, PLAIN)), 1.0),  # type: ignore[arg-type, return-value]
+            outcome=lambda _: (0.5, 12.0),
+            objective=lambda trial: (noisy(qd.suggest(trial, PLAIN)), 1.0),
+            objectives=2,
             commands=_two_directions,
         ),
         Row("more than 256 trials", earlier=300, commands=_many_rows),
@@ -469,3 +523,44 @@ def _with_attribute(trial: optuna.Trial, name: str, told: object) -> float:
     found = noisy(qd.suggest(trial, PLAIN))
     trial.set_user_attr(name, [found - 0.004, found + 0.004] if told is None else told)
     return found
+
+
+# --- the page
+
+_HEAD = """# What works together
+
+Each cell of this table is tried by a test. "yes" means that it works with the default method, or with the method named
+there, and gives a complete and true answer. A number means that it is refused: the sentence that users get stands
+below the table. The table is written by `python tests/support/matrix.py --write`.
+"""
+
+
+def page(cells: Mapping[tuple[str, str], Cell]) -> str:
+    """Return docs/support.md for these cells, by row and column."""
+    notes: list[str] = []
+    lines = ["| | " + " | ".join(COLUMNS) + " |", "|---|" + "---|" * len(COLUMNS)]
+    for name in ROWS:
+        shown = []
+        for column in COLUMNS:
+            found = cells[name, column]
+            if found.works:
+                shown.append(f"yes, {found.said}" if found.said else "yes")
+                continue
+            if found.said not in notes:
+                notes.append(found.said)
+            shown.append(f"no ({notes.index(found.said) + 1})")
+        lines.append(f"| {name} | " + " | ".join(shown) + " |")
+    columns = "\n".join(f"- **{column}**: {what}" for column, what in COLUMNS.items())
+    refusals = "\n".join(f"{i}. {escaped(note)}" for i, note in enumerate(notes, start=1))
+    table = "\n".join(lines)
+    return f"{_HEAD}\n{table}\n\n## Columns\n\n{columns}\n\n## Refusals\n\n{refusals}\n"
+
+
+def escaped(note: str) -> str:
+    """Return a sentence as it stands in Markdown."""
+    return note.replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        PAGE.write_text(page({(name, column): cell(row, column) for name, row in ROWS.items() for column in COLUMNS}))

@@ -148,7 +148,7 @@ class QuadratSampler(BaseSampler):
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
         """Return parameters for a trial."""
-        self._raise_error_if_multi_objective(study)
+        _check_one_objective(study)
         if not search_space:
             return {}
         chosen = chosen_params(trial, search_space)
@@ -172,7 +172,7 @@ class QuadratSampler(BaseSampler):
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
         """Return one parameter for a trial: the centre in the first, something uniform later."""
-        self._raise_error_if_multi_objective(study)
+        _check_one_objective(study)
         if self._independent is not None:
             return self._independent.sample_independent(study, trial, param_name, param_distribution)
         self._warn_of(study, trial, param_name, param_distribution)
@@ -231,6 +231,14 @@ def _begun_after_a_result(study: Study, trial: FrozenTrial) -> bool:
     complete = study._get_trials(deepcopy=False, states=(TrialState.COMPLETE,), use_cache=True)
     ends = [one.datetime_complete for one in complete if one.datetime_complete is not None]
     return trial.datetime_start is not None and any(end <= trial.datetime_start for end in ends)
+
+
+def _check_one_objective(study: Study) -> None:
+    if len(study.directions) > 1:
+        raise InvalidInput(
+            f"study: expected one objective, got {len(study.directions)}, which QuadratSampler does not optimise yet;"
+            " return one number, and tell a limit on another as a constraint (constraints_func)"
+        )
 
 
 def _checked(search_space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:

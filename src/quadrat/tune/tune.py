@@ -236,6 +236,7 @@ class _OptimizerDoor:
                     raise InvalidInput(f"objective: trial {trial.number}: {refused}") from None
                 error = refused
         if error is not None:
+            _refuse_what_needs_a_study(error, trial.number)
             self._last_error = error
             _logger.warning("trial %d: the objective failed at %r", trial.number, trial.params, exc_info=error)
             self._optimizer.tell(trial, FAILED, reason=failure_text(error))
@@ -285,3 +286,23 @@ class _OptimizerDoor:
             f"{self._optimizer.direction}: expected at least one trial to succeed, got {len(failures)} that"
             f" failed{ending}{last}"
         )
+
+
+def _refuse_what_needs_a_study(error: BaseException, number: int) -> None:
+    """Refuse an objective of Optuna's kind: here it is given a dictionary, and nothing can be pruned.
+
+    Raises
+    ------
+    InvalidInput
+        The exception is Optuna's of a pruned trial, or comes from asking the dictionary for a suggestion.
+    """
+    if type(error).__name__ == "TrialPruned" and type(error).__module__.startswith("optuna"):
+        raise InvalidInput(
+            f"objective: trial {number}: expected a value or FAILED, got TrialPruned: only trials of a study can be"
+            " pruned; use QuadratSampler in an Optuna study"
+        ) from error
+    if isinstance(error, AttributeError) and isinstance(error.obj, dict) and str(error.name).startswith("suggest_"):
+        raise InvalidInput(
+            f"objective: trial {number}: expected a function of a dictionary of parameters, got one that calls"
+            f" {error.name} on it, as an objective of Optuna does; use QuadratSampler in an Optuna study"
+        ) from error
