@@ -17,12 +17,12 @@ from typing import Any
 from unittest import mock
 
 import optuna
-
-import quadrat as qd
-from quadrat.cli import main
 from tests.traces.plain import Plain, plain
 from tests.traces.study_runs import of_study, quiet
 from tests.traces.watching import Trace, traced
+
+import quadrat as qd
+from quadrat.cli import main
 
 __all__ = ["JOURNAL", "LP_TEXT", "bench", "bench_study", "command", "printed", "stored"]
 
@@ -178,7 +178,10 @@ def tune_here() -> Trace:
 def tune_rough() -> Trace:
     """`quadrat tune` of an objective that fails, returns NaN and replicates; maximised."""
     with bench():
-        return _tuned("train.py:rough", "--space", "space.toml", "-n", "12", "--direction", "maximize", design=3)
+        trace = _tuned("train.py:rough", "--space", "space.toml", "-n", "12", "--direction", "maximize", design=3)
+    for name in ("states", "trials"):  # suggestions decide which trials fail
+        trace["computed"][f"{name} at the end"] = trace["settled"].pop(name)
+    return trace
 
 
 @traced
@@ -217,9 +220,9 @@ def tune_two_workers() -> Trace:
 # --- ask, tell, show
 
 
-def bench_study(*options: str) -> list[Plain]:
+def bench_study() -> Plain:
     """Begin and continue a study by hand: several at once, replicates, a standard error, a failure; what was asked."""
-    asked = [printed("ask", "--space", "space.toml", "-n", "2", "--seed", "4", *options)]
+    asked = [printed("ask", "--space", "space.toml", "-n", "2", "--seed", "4")]
     command("tell", "1", "0.41")
     command("tell", "0", "0.52", "0.55", "0.49")
     asked.append(printed("ask", "-n", "3"))
@@ -294,7 +297,7 @@ class _Text(HTMLParser):
         self.lines: list[str] = []
         self._inside: list[str] = []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
         if tag in ("script", "style"):
             self._inside.append(tag)
 

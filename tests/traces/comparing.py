@@ -19,11 +19,10 @@ from typing import Any
 
 import numpy as np
 import optuna
-import scipy
+import scipy.linalg  # so that its BLAS is loaded, and known
 import sklearn
-from threadpoolctl import threadpool_info
-
 from tests.traces.plain import Plain
+from threadpoolctl import threadpool_info
 
 __all__ = ["FINGERPRINT", "GOLDEN", "differences", "fingerprint", "loose_differences", "read", "report", "written"]
 
@@ -40,8 +39,6 @@ Difference = tuple[str, Plain, Plain]
 
 def fingerprint() -> dict[str, Any]:
     """Return what decides the last bits of a float: versions, the processor's instructions, the kernels of BLAS."""
-    import scipy.linalg  # so that its BLAS is loaded, and known
-
     config = np.show_config(mode="dicts")
     assert config is not None
     blas = [info for info in threadpool_info() if info["user_api"] == "blas"]
@@ -53,7 +50,7 @@ def fingerprint() -> dict[str, Any]:
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
         "optuna": optuna.__version__,
-        "simd": sorted(config["SIMD Extensions"]["found"]),  # type: ignore[typeddict-item]
+        "simd": sorted(config["SIMD Extensions"].get("found", [])),
         "blas": sorted({f"{info['internal_api']} {info['version']} {info.get('architecture')}" for info in blas}),
     }
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import quadrat as qd
-from quadrat.methods import Agnostic, Continuous, Finite, Learned
 from tests.traces import plain as form
 from tests.traces.watching import Trace, Watched, noise, tell_mean, traced
+
+import quadrat as qd
+from quadrat.methods import Agnostic, Continuous, Finite, Learned
 
 Value = Callable[[Mapping[str, Any]], float]
 
@@ -101,8 +102,17 @@ def lp_rejected() -> Trace:
 
 @traced
 def lp_printed() -> Trace:
-    """LPGPUCB as printed: Algorithm 1 line by line."""
-    return scripted(lp(as_printed=True), space=LINE, at=LINE_AT).trace(1)
+    """LPGPUCB as printed: Algorithm 1 line by line, of degree 1 and of degree 2; long enough for polynomials."""
+    first = scripted(lp(as_printed=True, threshold=3.0), space=LINE, at=LINE_AT, n=50)
+    second = scripted(lp(as_printed=True, degree=2, norm_bound=0.5), space=LINE, at=LINE_AT, n=40, direction="minimize")
+    return both(first.trace(1), second.trace(1))
+
+
+@traced
+def lp_long() -> Trace:
+    """LPGPUCB certified with much noise: cells divide by their averages and by polynomials; 9 trials at once."""
+    method = lp(noise=0.3, norm_bound=1.5, threshold=2.0, budget=80)
+    return scripted(method, space=LINE, at=LINE_AT, n=70, batch=9).trace(1)
 
 
 @traced
@@ -142,6 +152,20 @@ def lp_contextual() -> Trace:
     return _in_contexts(space, method, [{"site": "north"}, {"site": "south"}], 1)
 
 
+@traced
+def lp_contextual_rejected() -> Trace:
+    """LPGPUCB with a context, whose assumptions the data contradict."""
+    space = qd.Space(x=qd.Float(0, 1), site=qd.Context(qd.Categorical(["north", "south"])))
+    method = lp(kernel=qd.Matern(1.5, (0.5, 0.8)), noise=0.01)
+    watched = Watched(qd.Optimizer(space, direction="minimize", method=method, seed=0))
+    for value in (0.0, 9.0, -9.0, 5.0):
+        watched.optimizer.add({"x": 0.5, "site": "north"}, value)
+    watched.answer({"site": "north"})
+    watched.answer({"site": "south"})
+    watched.ask(context={"site": "south"})
+    return watched.trace(0)
+
+
 def _in_contexts(space: qd.Space, method: qd.methods.Method, contexts: Sequence[dict[str, Any]], design: int) -> Trace:
     """Ask in the contexts in turn, then twice at once; answer in each."""
     at = [{"x": 0.1, **contexts[0]}, {"x": 0.3, **contexts[-1]}, {"x": 0.9, **contexts[0]}]
@@ -178,10 +202,10 @@ def gp_ucb() -> Trace:
     first = scripted(qd.GPUCB()).trace(5)
     method = qd.GPUCB(kernel=qd.RationalQuadratic(2.0, 0.6), form=Agnostic(norm_bound=2.0), scale=0.2)
     second = scripted(method, direction="minimize", seed=3).trace(5)
-    return _both(first, second)
+    return both(first, second)
 
 
-def _both(*traces: Trace) -> Trace:
+def both(*traces: Trace) -> Trace:
     """Return several traces as one."""
     return {part: {str(k): one[part] for k, one in enumerate(traces)} for part in ("settled", "computed")}
 
@@ -241,7 +265,7 @@ def cgp_ucb() -> Trace:
     first = _in_contexts(space, qd.CGPUCB(), [{"load": 2.5}, {"load": 7.5}], 5)
     chosen = qd.Space(x=qd.Float(0, 1), site=qd.Context(qd.Categorical(["north", "south"])))
     second = _in_contexts(chosen, qd.CGPUCB(composition="sum"), [{"site": "north"}, {"site": "south"}], 5)
-    return _both(first, second)
+    return both(first, second)
 
 
 @traced
@@ -270,7 +294,7 @@ def add_gp_ucb() -> Trace:
     first = scripted(qd.AddGPUCB(n_initial=8), space=space, at=at, value=value, n=12)
     given = qd.AddGPUCB(groups=((0, 1), (2, 3)), n_initial=6, noise=0.1)
     second = scripted(given, space=space, at=at, value=value)
-    return _both(first.trace(5), second.trace(5))
+    return both(first.trace(5), second.trace(5))
 
 
 @traced
@@ -344,7 +368,30 @@ def other_outcomes() -> Trace:
             tell_mean(watched.optimizer, trial, 0.1, 0.05)
             watched.answer()
         traces.append(watched.trace(1 if isinstance(method, qd.LPGPUCB) else 5))
-    return _both(*traces)
+    return both(*traces)
+
+
+@traced
+def other_options() -> Trace:
+    """Options of methods that no other run has: stated kernels in contexts, named groups, bounds from a norm."""
+    wide = qd.Space(**{f"x{k}": qd.Float(0, 1) for k in range(4)})
+
+    def value(params: Mapping[str, Any]) -> float:
+        return -sum((float(params[f"x{k}"]) - 0.3) ** 2 for k in range(4))
+
+    site = qd.Space(x=qd.Float(0, 1), site=qd.Context(qd.Categorical(["north", "south"])))
+    stated = qd.CGPUCB(kernel=qd.Matern(2.5, 0.4), context_kernel=qd.SquaredExponential(0.9), form="agnostic")
+    named = qd.AddGPUCB(groups=(("x0", "x2"), ("x1", "x3")), n_initial=6)
+    drawn = qd.AddGPUCB(learning="random", n_initial=6)
+    return both(
+        _in_contexts(site, stated, [{"site": "north"}, {"site": "south"}], 5),
+        scripted(named, space=wide, at=(), value=value, n=8).trace(5),
+        scripted(drawn, space=wide, at=(), value=value, n=8).trace(5),
+        scripted(qd.StableOpt(perturbation=(0.1, 0.0), multiplier=None, norm_bound=0.5), n=7).trace(5),
+        scripted(qd.PiGPUCB(kernel=qd.GammaExponential(1.2, 0.5), all_axes=True, budget=20), n=8).trace(5),
+        scripted(qd.BKB(form="theorem"), n=8).trace(5),
+        scripted(qd.GPUCBPE(batch_size=3, region_scale=0.2), n=8).trace(5),
+    )
 
 
 # --- level sets
@@ -352,14 +399,16 @@ def other_outcomes() -> Trace:
 
 @traced
 def level_sets() -> Trace:
-    """LevelSet with both of its rules, the second one minimised, and its classification."""
+    """LevelSet with both of its rules, the second one minimised, and where all is decided; its classification."""
     fixed: dict[str, Any] = {"threshold": 0.6, "kernel": qd.Matern(2.5, 0.5), "norm_bound": 2.0, "noise": 0.05}
     first = scripted(qd.LevelSet(**fixed, cells=16, accuracy=0.05), space=LINE, at=LINE_AT, n=14)
     turned = {**fixed, "threshold": -0.6}
     second = scripted(
         qd.LevelSet(**turned, cells=16, rule="ambiguity"), space=LINE, at=LINE_AT, n=14, direction="minimize"
     )
-    return _both(*(one.trace(1, level_set=form.level_set(one.optimizer.level_set())) for one in (first, second)))
+    decided = {**fixed, "threshold": -9.0}
+    third = scripted(qd.LevelSet(**decided, cells=8), space=LINE, at=LINE_AT, n=3)
+    return both(*(one.trace(1, level_set=form.level_set(one.optimizer.level_set())) for one in (first, second, third)))
 
 
 @traced
@@ -379,4 +428,4 @@ def multi_scale_level_set() -> Trace:
 def paper_presets() -> Trace:
     """Every preset of the paper's experiments."""
     names = ("LP0", "LPGPUCB", "Heuristic", "IGPUCB", "GPUCB", "ExpectedImprovement", "ProbabilityOfImprovement")
-    return _both(*(scripted(qd.paper_preset(name, 20), n=6, batch=2).trace(5) for name in names))
+    return both(*(scripted(qd.paper_preset(name, 20), n=6, batch=2).trace(5) for name in names))

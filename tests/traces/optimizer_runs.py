@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import optuna
-
-import quadrat as qd
 from tests.traces import plain as form
-from tests.traces.method_runs import LINE, PLANE, PLANE_AT, hill, lp, scripted
+from tests.traces.method_runs import LINE, PLANE, PLANE_AT, both, hill, lp, scripted
 from tests.traces.plain import plain
 from tests.traces.watching import Trace, Watched, estimate, noise, tell_mean, traced
+
+import quadrat as qd
 
 DESIGN = 5  # points of the default method before its model decides
 
@@ -37,7 +37,7 @@ MIXED_AT = [
 def mixed_value(params: Mapping[str, Any]) -> float:
     """Highest at a rate of .01, 3 layers, width 64 and tanh."""
     value = -((math.log10(params["rate"]) + 2.0) ** 2) - 0.2 * abs(params["layers"] - 3) - params["drop"]
-    return value - 0.1 * abs(math.log2(params["width"]) - 6.0) - 0.5 * (params["kind"] != "tanh")
+    return float(value - 0.1 * abs(math.log2(params["width"]) - 6.0) - 0.5 * (params["kind"] != "tanh"))
 
 
 @traced
@@ -144,7 +144,7 @@ def auto_failures() -> Trace:
             watched.optimizer.tell(trial, hill(trial.params) + noise(trial.number))
     watched.answer()
     watched.ask()
-    return watched.trace(DESIGN)
+    return watched.trace(DESIGN, fails_by_place=True)
 
 
 @traced
@@ -175,6 +175,22 @@ def auto_standard_errors() -> Trace:
     watched.answer()
     watched.ask()
     return watched.trace(DESIGN)
+
+
+@traced
+def auto_outliers() -> Trace:
+    """Auto and GPUCB told values that are absurdly far from all others, below and above."""
+    traces = []
+    for method in (None, qd.GPUCB()):
+        watched = Watched(qd.Optimizer(PLANE, direction="maximize", method=method, seed=3), PLANE_AT)
+        for _ in range(14):
+            trial = watched.ask()
+            absurd = {4: -1e6, 7: 1e12, 9: -3e5}
+            watched.optimizer.tell(trial, absurd.get(trial.number, hill(trial.params) + noise(trial.number)))
+        watched.answer()
+        watched.ask()
+        traces.append(watched.trace(DESIGN))
+    return both(*traces)
 
 
 @traced
@@ -239,6 +255,25 @@ def auto_trust_region() -> Trace:
 
 
 @traced
+def auto_long() -> Trace:
+    """Auto whose trust regions end and begin again, because many results are added in them; rebuilt."""
+    watched = Watched(qd.Optimizer(LINE, direction="minimize", seed=0), [{"x": 0.1}, {"x": 0.3}, {"x": 0.9}])
+    optimizer = watched.optimizer
+    places = [{"x": 0.5 + noise(k, 0.99)} for k in range(260)]
+    optimizer.add_trials(places, [-hill(place) + noise(k) for k, place in enumerate(places)])
+    for turn in range(4):
+        for k in range(100):
+            place = {"x": 0.5 + noise(300 + 100 * turn + k, 0.99)}
+            optimizer.add(place, -hill(place) + noise(7 * k))
+        for _ in range(3):
+            trial = watched.ask()
+            optimizer.tell(trial, -hill(trial.params))
+    watched.answer()
+    again = qd.Optimizer.from_state(LINE, json.loads(json.dumps(optimizer.state())))
+    return watched.trace(0, rebuilt=form.suggestion(again.ask()))
+
+
+@traced
 def auto_many_trials() -> Trace:
     """Auto past 256 trials: models of the trials near a place; 300 added, then asked, one failed, rebuilt."""
     watched = Watched(qd.Optimizer(PLANE, direction="minimize", seed=0), PLANE_AT)
@@ -257,7 +292,9 @@ def auto_many_trials() -> Trace:
 def auto_many_mixed_trials() -> Trace:
     """Auto past 256 trials on a space with choices and steps; the last of them have a measured constraint."""
     rng = np.random.default_rng(3)
-    space = qd.Space(kind=qd.Categorical(["a", "b"]), level=qd.Int(0, 40), x=qd.Float(0, 1, step=0.01), y=qd.Float(0, 1))
+    space = qd.Space(
+        kind=qd.Categorical(["a", "b"]), level=qd.Int(0, 40), x=qd.Float(0, 1, step=0.01), y=qd.Float(0, 1)
+    )
     params: list[dict[str, Any]] = [
         {"kind": "ab"[k % 2], "level": k % 41, "x": round(float(a), 2), "y": float(b)}
         for k, (a, b) in enumerate(rng.random((270, 2)))
@@ -341,6 +378,35 @@ def auto_of_a_study() -> Trace:
     watched.answer()
     watched.ask()
     return watched.trace(0, records=[form.record(one) for one in watched.optimizer.trials])
+
+
+@traced
+def auto_of_a_table() -> Trace:
+    """A table with a column for each parameter added to an optimizer: cells without a value, a failed row."""
+    nothing = float("nan")
+    table = _Table(
+        model=["tree", "net", "tree", "net", "tree", "tree"],
+        depth=[3, nothing, 5, nothing, 8, 1],
+        rate=[nothing, 0.1, nothing, 0.5, nothing, nothing],
+        shrink=[0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
+        score=[-0.3, -0.5, -0.1, -0.8, nothing, -0.4],
+    )
+    watched = Watched(qd.Optimizer(CONDITIONAL, direction="maximize", seed=0), CONDITIONAL_AT)
+    watched.optimizer.add_trials(table, "score")
+    watched.answer()
+    watched.ask()
+    return watched.trace(0, records=[form.record(one) for one in watched.optimizer.trials])
+
+
+class _Table:
+    """Columns by name, as a DataFrame has them."""
+
+    def __init__(self, **columns: list[Any]) -> None:
+        self.columns = list(columns)
+        self._columns = columns
+
+    def __getitem__(self, name: Any, /) -> Any:
+        return np.array(self._columns[name], dtype=object)
 
 
 @traced

@@ -18,8 +18,8 @@ __all__ = [
     "certificate",
     "level_set",
     "plain",
-    "record",
     "recommendation",
+    "record",
     "result",
     "study_trial",
     "suggestion",
@@ -102,9 +102,12 @@ def result(found: qd.Result) -> Plain:
     return said
 
 
+_NOTES = ("quadrat:values", "quadrat:sem", "quadrat:failure")
+
+
 def study_trial(trial: FrozenTrial) -> Plain:
-    """Return a trial of an Optuna study, without times and without notes on processes."""
-    noted = {key: value for key, value in trial.user_attrs.items() if key != "quadrat:owner"}
+    """Return a trial of an Optuna study, without times; of its notes, those on what was measured."""
+    noted = {name: trial.user_attrs[name] for name in _NOTES if name in trial.user_attrs}
     return {
         "number": trial.number,
         "state": trial.state.name.lower(),

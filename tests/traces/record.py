@@ -1,8 +1,7 @@
 """Record the golden traces, or show which of them differ: `python -m tests.traces.record [--write] [NAME ...]`.
 
-Without --write nothing is written. With it, traces of the runs that are named, or of all, replace those on disk; do that
-only where a difference is meant, and say in the commit which one and why. Run it with one thread for linear algebra:
-OPENBLAS_NUM_THREADS=1.
+Without --write nothing is written. With it, traces of the named runs, or of all runs, replace those on disk. Do that
+only where a difference is meant, and say in the commit which one and why.
 """
 
 from __future__ import annotations

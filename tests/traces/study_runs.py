@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 
 import numpy as np
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
-
-import quadrat as qd
-from quadrat.integrations.scipy import minimize as minimize_vector
 from tests.traces import plain as form
 from tests.traces.method_runs import PLANE, hill, lp
 from tests.traces.optimizer_runs import CONDITIONAL, conditional_value
 from tests.traces.plain import plain
 from tests.traces.watching import Trace, noise, traced
+
+import quadrat as qd
+from quadrat.integrations.scipy import minimize as minimize_vector
 
 DISTRIBUTIONS: dict[str, BaseDistribution] = {
     "rate": FloatDistribution(1e-4, 1.0, log=True),
@@ -50,7 +51,7 @@ def of_study(study: optuna.Study, design: int, **more: Any) -> Trace:
     }
 
 
-def _study(direction: str = "minimize", **options: Any) -> optuna.Study:
+def _study(direction: Literal["minimize", "maximize"] = "minimize", **options: Any) -> optuna.Study:
     return optuna.create_study(direction=direction, sampler=qd.QuadratSampler(**{"seed": 3, **options}))
 
 
@@ -183,6 +184,27 @@ def sampler_enqueued() -> Trace:
 
 
 @traced
+def sampler_told_late() -> Trace:
+    """QuadratSampler that learns of trials in another order than they finished, as of another process."""
+    times = [datetime(2025, 1, 1, 0, 0, second) for second in (1, 5, 3, 7, 2, 6)]
+    with quiet():
+        study = _study("maximize", search_space=PLANE)
+        for k, over in enumerate(times):
+            params = {"x": noise(k, 2.0), "y": 1.0 + noise(3 * k, 2.0)}
+            trial = optuna.trial.create_trial(
+                params=params,
+                distributions={"x": FloatDistribution(-1, 1), "y": FloatDistribution(0, 2)},
+                value=hill(params),
+            )
+            trial.datetime_complete = over
+            study.add_trial(trial)
+            if k >= 4:
+                _hill(study.ask())
+        study.optimize(_hill, n_trials=3)
+        return of_study(study, 5)
+
+
+@traced
 def recommend_of_other_samplers() -> Trace:
     """`qd.recommend` of studies that Optuna's random sampler made: with its own space, a given one, constraints."""
     said = {}
@@ -215,6 +237,7 @@ def search_cv() -> Trace:
         refit: Any = "recommended" if jobs == 1 else True
         search = qd.QuadratSearchCV(estimator, space, n_iter=9, random_state=0, cv=3, refit=refit)
         search.fit(rows, target)
+        assert search.recommendation_ is not None
         tried = search.cv_results_["params"]
         settled.append({"design": plain(tried[:5]), "tried": len(tried)})
         computed.append(

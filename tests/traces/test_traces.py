@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from tests.traces.command_runs import command
 from tests.traces.comparing import FINGERPRINT, GOLDEN, differences, fingerprint, loose_differences, read, report
 from tests.traces.runs import RUNS
@@ -24,6 +23,8 @@ def test_a_run_is_as_recorded(name: str) -> None:
     made, to 1e-6; the states of trials, failures, reasons, which kinds of answers there are, texts without their
     numbers. Not checked there: later suggestions, all values, intervals and certificates, and printed text.
     """
+    if name == "report_text":
+        pytest.importorskip("plotly", reason="reports need plotly: pip install plotly")
     recorded, now = read(GOLDEN / f"{name}.json"), json.loads(json.dumps(RUNS[name]()))
     found = list((differences if SAME_KIND else loose_differences)(recorded, now))
     assert not found, f"{name}: {report(found)}"

@@ -11,9 +11,10 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-import quadrat as qd
 from tests.traces import plain as form
 from tests.traces.plain import Plain, plain
+
+import quadrat as qd
 
 __all__ = ["RUNS", "Trace", "Watched", "estimate", "noise", "tell_mean", "traced"]
 
@@ -100,33 +101,39 @@ class Watched:
             return {"error": str(error)}
         return [[plain(one.value), plain(one.credible_interval), plain(one.certified_interval)] for one in found]
 
-    def trace(self, design: int, **more: Plain) -> Trace:
+    def trace(self, design: int, *, fails_by_place: bool = False, **more: Plain) -> Trace:
         """Return the trace.
 
         Parameters
         ----------
         design
             How many of the first suggestions do not depend on what was told.
+        fails_by_place
+            Whether the suggestions decide which trials fail, so that the states of trials are computed too.
         more
             Further computed data, by name.
         """
         trials = self.optimizer.trials
         best = self.optimizer.best_seen
+        ends = {
+            "states": [trial.state for trial in trials],
+            "failures": [trial.failure for trial in trials if trial.failure is not None],
+        }
         return {
             "settled": {
                 "method": type(self.optimizer.method).__name__,
                 "direction": self.optimizer.direction,
                 "suggestions": len(self._suggestions),
                 "design": self._suggestions[:design],
-                "states": [trial.state for trial in trials],
-                "failures": [trial.failure for trial in trials if trial.failure is not None],
                 "reasons": self._reasons,
+                **({} if fails_by_place else ends),
             },
             "computed": {
                 "suggestions": self._suggestions[design:],
                 "answers": self._answers,
                 "best_seen": None if best is None else [best.number, plain(best.params), plain(best.value)],
                 "cost": plain(self.optimizer.cost),
+                **(ends if fails_by_place else {}),
                 **more,
             },
         }
