@@ -110,7 +110,7 @@ def lp_printed() -> Trace:
 
 @traced
 def lp_long() -> Trace:
-    """LPGPUCB certified with much noise: cells divide by their averages and by polynomials; 9 trials at once."""
+    """LPGPUCB certified with much noise: cells divide by polynomials; 9 trials at once."""
     method = lp(noise=0.3, norm_bound=1.5, threshold=2.0, budget=80)
     return scripted(method, space=LINE, at=LINE_AT, n=70, batch=9).trace(1)
 
@@ -305,7 +305,7 @@ def stable_opt() -> Trace:
 
 @traced
 def mf_gp_ucb() -> Trace:
-    """MFGPUCB: two fidelities, costs counted, pending trials at both."""
+    """MFGPUCB: two fidelities, costs counted."""
     space = qd.Space(x=qd.Float(-1, 1), epochs=qd.Fidelity([1, 8], cost=[1, 8]))
     at = [{"x": -0.5, "epochs": 8}, {"x": 0.3, "epochs": 1}, {"x": 0.3, "epochs": 8}]
 

@@ -167,7 +167,7 @@ def sampler_method() -> Trace:
 
 @traced
 def sampler_enqueued() -> Trace:
-    """QuadratSampler beside trials that the user enqueued and added, in another process's order of telling."""
+    """QuadratSampler beside trials that the user enqueued, one of them in part, and one that was added."""
     with quiet():
         study = _study("minimize", search_space=DISTRIBUTIONS)
         study.enqueue_trial({"rate": 0.2, "drop": 0.25, "layers": 8, "width": 100, "kind": None})
@@ -206,7 +206,7 @@ def sampler_told_late() -> Trace:
 
 @traced
 def recommend_of_other_samplers() -> Trace:
-    """`qd.recommend` of studies that Optuna's random sampler made: with its own space, a given one, constraints."""
+    """`qd.recommend` of studies that Optuna's random sampler made: in its own space and in a given one."""
     said = {}
     with quiet():
         for direction in ("minimize", "maximize"):
@@ -222,7 +222,7 @@ def recommend_of_other_samplers() -> Trace:
 
 @traced
 def search_cv() -> Trace:
-    """QuadratSearchCV: candidates, scores and recommendation; one candidate fails; batches of two."""
+    """QuadratSearchCV of two estimators: candidates, scores, recommendation and effects of folds."""
     from sklearn.linear_model import Ridge
     from sklearn.neighbors import KNeighborsRegressor
 
@@ -233,8 +233,8 @@ def search_cv() -> Trace:
         (KNeighborsRegressor(), {"n_neighbors": (1, 12), "weights": ["uniform", "distance"]}),
     ]
     settled, computed = [], []
-    for jobs, (estimator, space) in enumerate(spaces, start=1):
-        refit: Any = "recommended" if jobs == 1 else True
+    for first, (estimator, space) in zip((True, False), spaces, strict=True):
+        refit: Any = "recommended" if first else True
         search = qd.QuadratSearchCV(estimator, space, n_iter=9, random_state=0, cv=3, refit=refit)
         search.fit(rows, target)
         assert search.recommendation_ is not None
