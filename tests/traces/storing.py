@@ -64,7 +64,7 @@ def _tuned_on(objective: str, n: int) -> Callable[[], Plain]:
 
 
 def _asked_on() -> Plain:
-    return plain(printed("ask", "-n", "2"))
+    return plain([{"number": one["number"], "params": one["params"]} for one in printed("ask", "-n", "2")])
 
 
 def _by_run() -> None:

@@ -51,6 +51,14 @@ def of_study(study: optuna.Study, design: int, **more: Any) -> Trace:
     }
 
 
+def recommended(study: optuna.Study, **options: Any) -> dict[str, Any]:
+    """Return what is recommended of a study, or why nothing is."""
+    try:
+        return form.recommendation(qd.recommend(study, **options))
+    except qd.QuadratError as error:
+        return {"refused": str(error)}
+
+
 def _study(direction: Literal["minimize", "maximize"] = "minimize", **options: Any) -> optuna.Study:
     return optuna.create_study(direction=direction, sampler=qd.QuadratSampler(**{"seed": 3, **options}))
 
@@ -73,7 +81,7 @@ def sampler_in_order() -> Trace:
     with quiet():
         study = _study()
         study.optimize(objective, n_trials=12)
-        return of_study(study, 1, recommendation=form.recommendation(qd.recommend(study)))
+        return of_study(study, 1, recommendation=recommended(study))
 
 
 @traced
@@ -82,7 +90,7 @@ def sampler_search_space() -> Trace:
     with quiet():
         study = _study(search_space=DISTRIBUTIONS)
         study.optimize(_settings, n_trials=12)
-        return of_study(study, 5, recommendation=form.recommendation(qd.recommend(study)))
+        return of_study(study, 5, recommendation=recommended(study))
 
 
 @traced
@@ -110,7 +118,7 @@ def sampler_constraints() -> Trace:
     with quiet():
         study = _study("maximize", search_space=PLANE, constraints_func=limits)
         study.optimize(_hill, n_trials=12)
-        return of_study(study, 5, recommendation=form.recommendation(qd.recommend(study)))
+        return of_study(study, 5, recommendation=recommended(study))
 
 
 @traced
@@ -135,7 +143,7 @@ def sampler_failed_and_pruned() -> Trace:
         study = _study("maximize", search_space=PLANE)
         optuna.logging.set_verbosity(optuna.logging.ERROR)  # it warns of each trial that failed
         study.optimize(objective, n_trials=13, catch=(ValueError,))
-        return of_study(study, 3, recommendation=form.recommendation(qd.recommend(study)))
+        return of_study(study, 3, recommendation=recommended(study))
 
 
 @traced
@@ -180,7 +188,7 @@ def sampler_enqueued() -> Trace:
             )
         )
         study.optimize(_settings, n_trials=9)
-        return of_study(study, 4, recommendation=form.recommendation(qd.recommend(study)))
+        return of_study(study, 4, recommendation=recommended(study))
 
 
 @traced
@@ -212,7 +220,7 @@ def recommend_of_other_samplers() -> Trace:
         for direction in ("minimize", "maximize"):
             study = optuna.create_study(direction=direction, sampler=optuna.samplers.RandomSampler(seed=1))
             study.optimize(lambda trial: _settings(trial) + noise(trial.number, 0.3), n_trials=20)
-            said[direction] = form.recommendation(qd.recommend(study, seed=2))
+            said[direction] = recommended(study, seed=2)
             said[f"{direction} some"] = form.recommendation(
                 qd.recommend(study, search_space={name: DISTRIBUTIONS[name] for name in ("rate", "layers", "kind")})
             )

@@ -13,6 +13,7 @@ from tests.traces.comparing import FINGERPRINT, GOLDEN, differences, fingerprint
 from tests.traces.runs import RUNS
 
 SAME_KIND = read(FINGERPRINT) == fingerprint()
+pytestmark = pytest.mark.filterwarnings("ignore::quadrat.errors.QuadratWarning")  # parameters drawn at random
 
 
 @pytest.mark.parametrize("name", RUNS)
