@@ -59,7 +59,7 @@ class StudySearch:
 
     def _begin(self) -> None:
         method = self.direction.turn_method(self.method)
-        self.search: Search = method.start_in(domain_of(self.searched.space), self.seed)
+        self.search: Search = method.start(domain_of(self.searched.space), self.seed)
         self._seen: set[int] = set()  # numbers of finished trials
         self._last: FrozenTrial | None = None  # the last of them
         self._failed: list[Array] = []

@@ -59,7 +59,7 @@ def proposed_point(
     InvalidInput
         A context in which no feasible point was found.
     """
-    proposal = search.ask(number, taken) if context is None else search.ask_in(number, taken, context)
+    proposal = search.ask(number, taken, context)
     x, why = space.round(proposal.x), proposal.why
     # On a continuous space equal points are no accident: methods that certify measure the same point again.
     collides = not space.is_continuous and is_taken(x)

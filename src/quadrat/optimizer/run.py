@@ -53,7 +53,7 @@ class Run:
         self.space = space
         self._direction = direction
         self._seed = seed
-        self.search = direction.turn_method(method).start_in(domain_of(space), seed)
+        self.search = direction.turn_method(method).start(domain_of(space), seed)
         self.history = History(space.dimension, direction, None if space.fidelity is None else Costs(space))
         self.events: list[Event] = []
 
