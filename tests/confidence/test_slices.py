@@ -49,9 +49,10 @@ def test_the_view_says_what_the_band_says() -> None:
     assert whole.x[-1].tolist() == [0.5, 0.7, 0.5]
     assert (view.rejection, view.delta) == (None, whole.delta)
     assert view.rejected_because("for a test") == whole.rejected_because("for a test")
+    hallucinating = [view.is_hallucinating]
     with whole.pending(joint):
-        assert view.is_hallucinating
-    assert not view.is_hallucinating
+        hallucinating.append(view.is_hallucinating)
+    assert [*hallucinating, view.is_hallucinating] == [False, True, False]
     whole.add(joint, np.full(5, 9.0))
     assert view.rejection == whole.rejection is not None
 

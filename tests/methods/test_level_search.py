@@ -161,6 +161,27 @@ def test_data_that_reject_the_assumptions_leave_nothing_decided(make: Make) -> N
     assert ((search.ask(30, NONE).x >= 0) & (search.ask(30, NONE).x <= 1)).all()
 
 
+def test_what_a_recommendation_sees_does_not_change_the_labels(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is left at the points that `recommend` looks at; the labels rest on what was told."""
+    search, _ = started(make, n=6)
+    before = search.level_set()
+    assert before.rejection is None
+    monkeypatch.setattr(search.cells.band, "_reach", np.full(6, -0.5))
+    assert search.recommend().interval is None
+    after = search.level_set()
+    assert after.rejection is None
+    np.testing.assert_array_equal(after.label, before.label)
+    assert search.explain()["rejection"] is None
+
+
+def test_bounds_that_leave_nothing_when_they_are_brought_up_reject(monkeypatch: pytest.MonkeyPatch) -> None:
+    search, f = started(fixed, n=2)
+    monkeypatch.setattr(search.cells.band, "_update", lambda: None)
+    monkeypatch.setattr(search.cells.band, "_reach", np.full(6, -0.5))
+    step(search, f, 2, np.array([0.3, 0.4]))
+    assert "no value of f is left at some point" in str(search.level_set().rejection)
+
+
 def test_standard_errors_void_the_guarantee(make: Make) -> None:
     search, _ = started(make, n=5)
     search.tell(Told(5, np.array([0.5, 0.5]), np.array([0.1]), variance=0.01))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from quadrat.arrays import Array, Ints
-from quadrat.confidence import Certificate
-from quadrat.errors import InvalidInput
+from quadrat.confidence import Band, Certificate, CertifiedMaximum
+from quadrat.confidence.slices import SliceBand
+from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Matern
+from quadrat.methods import lp_contextual
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain
 from quadrat.methods.lp_contextual import ContextualLPSearch
@@ -149,6 +152,41 @@ def test_all_parts_pending() -> None:
     x = search.ask(0, parts, at(0.25)).x
     assert x[1] == 0.25
     assert not (parts == x).all(axis=1).any()
+
+
+@pytest.mark.parametrize("order", [(0.5, 0.2), (0.2, 0.5)])
+def test_what_is_found_in_one_context_does_not_change_answers_in_another(
+    order: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the context 0.5 the maximum lies below what is reached, whenever it is asked about; in 0.2 it does not."""
+    search, _ = played(9)
+    plain = lp_contextual.certified_maximum
+
+    def too_low(band: Band, **options: Any) -> CertifiedMaximum:
+        found = plain(band, **options)
+        assert isinstance(band, SliceBand)
+        return replace(found, value=-0.9) if band.context[1] == 0.5 else found
+
+    monkeypatch.setattr(lp_contextual, "certified_maximum", too_low)
+    guesses = {z: search.recommend(at(z)) for z in order}
+    assert guesses[0.5].interval is None
+    assert guesses[0.2].certified
+    for z in order:
+        found = search.certificate(guesses[z].x)
+        assert isinstance(found, Certificate)
+        assert ("below one that is reached" in str(found.rejection)) == (z == 0.5)
+    assert search.explain()["rejection"] is None
+
+
+def test_a_context_is_needed() -> None:
+    search, _ = played(3)
+    with pytest.raises(InvalidInput, match="context: expected its coordinates"):
+        search.ask(3, NONE)
+    with pytest.raises(InvalidInput, match="context: expected its coordinates"):
+        search.recommend()
+    plain = method().start(Domain.cube(2), 0)
+    with pytest.raises(NotAvailable, match="expected a method that handles contexts, got CertifiedSearch"):
+        plain.ask(0, NONE, at(0.5))
 
 
 def test_a_run_is_rebuilt_bit_for_bit_and_looking_changes_nothing() -> None:

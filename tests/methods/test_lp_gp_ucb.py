@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from quadrat import problems
 from quadrat.arrays import Array
-from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, LocalBand, UserHolder
+from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, Interval, LocalBand, UserHolder
 from quadrat.confidence.local_band import CAPACITY
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import GammaExponential, Kernel, Matern, SquaredExponential
@@ -196,6 +197,54 @@ def test_looking_changes_nothing() -> None:
         curious.certificate(curious.recommend().x)
         curious.recommend()
         curious.explain()
+
+
+QUESTIONS: dict[str, Callable[[Search], object]] = {
+    "explain": lambda search: search.explain(),
+    "predict": lambda search: search.predict(np.array([[0.1], [0.6]])),
+    "recommend": lambda search: search.recommend(),
+    "certificate": lambda search: search.certificate(np.array([0.3])),
+}
+
+
+@pytest.mark.parametrize(("norm_bound", "noise", "seed", "n"), [(0.35, 0.05, 7, 12), (0.6, 0.2, 1, 38)])
+def test_an_answer_is_the_same_whichever_answers_were_given_before(
+    norm_bound: float, noise: float, seed: int, n: int
+) -> None:
+    """The norm bound is too small, and only those who look at the right points see it.
+
+    After n trials nothing is left at a point that `recommend` and `certificate` look at, while what was told alone
+    rejects nothing.
+    """
+    f = draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(seed, 10))
+    stated = LPGPUCB(kernel=KERNEL, norm_bound=norm_bound, noise=noise, budget=60)
+    found = []
+    for order in (list(QUESTIONS), list(QUESTIONS)[::-1]):
+        search = stated.start(Domain.cube(1), seed)
+        for i in range(n):
+            x = search.ask(i, NONE).x
+            search.tell(Told(i, x, np.array([float(f(x)) + 0.3 * noise * generator(seed, i, 5).normal()])))
+            said = {name: repr(QUESTIONS[name](search)) for name in order}
+        found.append({name: said[name] for name in QUESTIONS})
+    assert found[0] == found[1]
+    assert "no value of f is left at some point" in found[0]["certificate"]
+    assert "interval=None" in found[0]["recommend"]
+    assert search.explain()["rejection"] is None
+
+
+def test_what_the_loop_sees_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is left at the middle of a cell that is asked about: the next answers know, whatever they look at."""
+    search = method(threshold=0.0).start(Domain.cube(1), 0)
+    assert isinstance(search, CertifiedSearch)
+    drive(search, draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(8, 10)), 1, 5, 0)
+    assert search.explain()["rejection"] is None
+    with monkeypatch.context() as patched:
+        patched.setattr(search.band, "interval", lambda X: Interval(np.full(len(X), 0.5), np.full(len(X), 0.4)))
+        search.ask(5, NONE)
+    assert "no value of f is left at some point" in str(search.explain()["rejection"])
+    assert search.recommend().interval is None
+    assert search.predict(np.array([[0.5]])) is None
+    assert search.band.rejection is None
 
 
 def test_replicates_and_standard_errors() -> None:
