@@ -57,7 +57,7 @@ OURS, IGNORED, PENDING = "ours", "ignored", "pending"
 class DroppingFailures(Auto):
     """The default method, to which a failed trial says nothing."""
 
-    def start_in(self, domain: Domain, seed: int) -> AutoSearch:
+    def start(self, domain: Domain, seed: int) -> AutoSearch:
         return _DroppingSearch(self, domain, seed)
 
 
@@ -71,7 +71,7 @@ class _DroppingSearch(AutoSearch):
 class KeepingFailuresPending(Auto):
     """The default method, which waits for failed trials for ever."""
 
-    def start_in(self, domain: Domain, seed: int) -> AutoSearch:
+    def start(self, domain: Domain, seed: int) -> AutoSearch:
         return _PendingSearch(self, domain, seed)
 
 

@@ -35,6 +35,7 @@ from quadrat.confidence import Assumptions, Certificate, LocalBand
 from quadrat.confidence.local_band import CAPACITY
 from quadrat.kernels import Kernel, Matern
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.lp_gp_ucb import LPGPUCB, information_gain
 from quadrat.methods.lp_search import CertifiedSearch
 from quadrat.problems import RKHSFunction, draw_rkhs_function
@@ -81,7 +82,7 @@ def search(problem: str, seed: int, n: int, capacity: int | None) -> CertifiedSe
     method = LPGPUCB(kernel=setting.kernel, norm_bound=NORM, noise=NOISE, budget=n)
     return CertifiedSearch(
         Assumptions(setting.kernel, NORM, NOISE),
-        setting.dimension,
+        Domain.cube(setting.dimension),
         seed,
         budget=n,
         degree=method.degree,

@@ -22,6 +22,7 @@ from quadrat.confidence import UserHolder
 from quadrat.kernels import Matern
 from quadrat.methods import registry
 from quadrat.methods.base import Method, Search, Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.lp_gp_ucb import LP0, LPGPUCB
 from quadrat.methods.preset import PAPER_METHODS, paper_preset
 from quadrat.problems import Problem
@@ -42,7 +43,7 @@ from quadrat.randomness import generator
 n = {n}
 kernel = Matern(2.5, 0.3)
 f = draw_rkhs_function(kernel, 2, norm=1.0, rng=generator(0))
-search = LPGPUCB(kernel=kernel, norm_bound=1.0, noise=0.1, budget=n, degree=1).start(2, 0)
+search = LPGPUCB(kernel=kernel, norm_bound=1.0, noise=0.1, budget=n, degree=1).start(Domain.cube(2), 0)
 start = time.perf_counter()
 for i in range(n):
     x = search.ask(i, np.empty((0, 2))).x
@@ -76,7 +77,7 @@ def against_botorch(count: int, *, peer: bool) -> list[tuple[str, ...]]:
         "the paper's settings": paper_preset("LP0", count),
         "certified": LP0(kernel=Matern(2.5, 1.0), norm_bound=5.0, noise=0.1, budget=count),
     }
-    seconds = {form: sum(steps(method.start(8, 0), problem, 0, count)) for form, method in forms.items()}
+    seconds = {form: sum(steps(method.start(Domain.cube(8), 0), problem, 0, count)) for form, method in forms.items()}
     rows = [(f"LP0, {form}, {count:,} steps, D = 8", f"{seconds[form]:.2f} s") for form in forms]
     if not peer or not PEER_PYTHON.exists():
         print("BoTorch is not asked for or not installed (`make peers`); its row is left out.", file=sys.stderr)
@@ -101,7 +102,7 @@ def splitting(n: int, printed: int) -> list[tuple[str, ...]]:
             )  # fmt: skip
         else:
             method = LPGPUCB(kernel=kernel, norm_bound=5.0, noise=0.1, budget=n, degree=degree)
-        search = method.start(8, 0)
+        search = method.start(Domain.cube(8), 0)
         seconds = sum(steps(search, problem, 0, count))
         cells = search.explain()["cells"]
         assert isinstance(cells, list)
@@ -132,7 +133,7 @@ def suggestions(sizes: tuple[int, ...]) -> list[tuple[str, ...]]:
         methods[f"{name} (certified)"] = registry.all_methods()[name](**given)
     rows = []
     for name, method in methods.items():
-        search, done, cells = method.start(problem.dimension, 0), 0, []
+        search, done, cells = method.start(Domain.cube(problem.dimension), 0), 0, []
         for n in sizes:
             times = steps(search, problem, done, n - done)
             done = n

@@ -45,6 +45,7 @@ from quadrat.methods.add_gp_ucb import AddGPUCB
 from quadrat.methods.additive_fit import Groups
 from quadrat.methods.additive_groups import ordered
 from quadrat.methods.base import Method, Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.learned_kernel import Learned
 from quadrat.problems import Problem, RKHSFunction, draw_rkhs_function
 from quadrat.randomness import generator
@@ -131,7 +132,7 @@ def method_of(name: str, groups: Groups) -> Method:
 def run(method: str, problem: str, seed: int, n: int) -> Row:
     """One whole run; f and noise of a seed are the same for all methods."""
     f = problem_of(problem, seed)
-    search = method_of(method, f.groups).start(f.dimension, seed)
+    search = method_of(method, f.groups).start(Domain.cube(f.dimension), seed)
     none = np.empty((0, f.dimension))
     points, at, regrets = [], [], []
     for i in range(n):

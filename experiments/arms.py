@@ -81,7 +81,7 @@ def method_of(name: str, problem: str) -> Method:
 def run(method: str, problem: str, seed: int, n: int) -> Row:
     """One whole run."""
     domain, points, means = arms(problem, seed)
-    search = method_of(method, problem).start_in(domain, seed)
+    search = method_of(method, problem).start(domain, seed)
     number = {point.tobytes(): j for j, point in enumerate(points)}
     none, best = np.empty((0, domain.dimension)), float(means.max())
     draws = generator(seed, 81)

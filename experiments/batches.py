@@ -41,6 +41,7 @@ from quadrat.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.kernels import Kernel
 from quadrat.methods.base import Method, Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.gp_bucb import GPBUCB
 from quadrat.methods.gp_ucb import GPUCB
 from quadrat.methods.gp_ucb_pe import GPUCBPE
@@ -106,7 +107,7 @@ def configured(method: str, kernel: Kernel | None, n: int) -> Method:
 def run(problem: str, method: str, batch: int, seed: int, n: int) -> Row:
     """One whole run."""
     f = objective(problem, seed)
-    search = configured(method, f.kernel, n).start(f.dimension, seed)
+    search = configured(method, f.kernel, n).start(Domain.cube(f.dimension), seed)
     held: bool | None = None
     certificate: float | None = None
     for first in range(0, n, batch):

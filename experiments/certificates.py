@@ -34,6 +34,7 @@ from quadrat.arrays import Array
 from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, certify
 from quadrat.methods import LPGPUCB
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 
@@ -66,7 +67,7 @@ class LP:
 
     def __init__(self, dimension: int, degree: int, seed: int, n: int) -> None:
         method = LPGPUCB(kernel=KERNEL, norm_bound=1.0, noise=NOISE, budget=n, degree=degree, delta=DELTA)
-        self.search = method.start(dimension, seed)
+        self.search = method.start(Domain.cube(dimension), seed)
         self.none = np.empty((0, dimension))
 
     def ask(self, i: int) -> Array:

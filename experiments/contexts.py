@@ -96,10 +96,10 @@ class Player:
         chosen = method_of(method, problem, form, n)
         if form == "contexts":
             domain = Domain((Axis(),) * (self.actions + 1), context=(self.actions,))
-            self.searches: list[Search] = [chosen.start_in(domain, seed)]
+            self.searches: list[Search] = [chosen.start(domain, seed)]
         else:
             count = len(CONTEXTS) if form == "separate" else 1
-            self.searches = [chosen.start_in(Domain.cube(self.actions), seed * 10 + i) for i in range(count)]
+            self.searches = [chosen.start(Domain.cube(self.actions), seed * 10 + i) for i in range(count)]
 
     def at(self, z: int) -> Array:
         """The context number z as searches see it."""
@@ -109,7 +109,7 @@ class Player:
         """Return the point of round i in context number z, shape (D,)."""
         search = self.searches[z if self.form == "separate" else 0]
         if self.form == "contexts":
-            return search.ask_in(i, np.empty((0, self.actions + 1)), self.at(z)).x
+            return search.ask(i, np.empty((0, self.actions + 1)), self.at(z)).x
         return np.append(search.ask(i, np.empty((0, self.actions))).x, CONTEXTS[z])
 
     def tell(self, i: int, z: int, x: Array, y: float) -> None:
@@ -134,7 +134,7 @@ def run(method: str, form: str, problem: str, seed: int, n: int) -> Row:
         if method == "LP-GP-UCB" and form == "contexts" and (i + 1 in CHECKPOINTS or i + 1 == n):
             here: list[float | None] = []
             for j in range(len(CONTEXTS)):
-                got = player.searches[0].certificate(player.searches[0].recommend_in(player.at(j)).x)
+                got = player.searches[0].certificate(player.searches[0].recommend(player.at(j)).x)
                 assert isinstance(got, Certificate)
                 rejected |= got.rejection is not None
                 held &= bool(f.regrets(got.point)[0] <= got.value)

@@ -52,12 +52,12 @@ class Levels:
         self.single = method == "GP-UCB"
         self.search: Search
         if self.single:
-            self.search = replace(several.at_the_target, n_initial=5).start(problem.dimension, seed)
+            self.search = replace(several.at_the_target, n_initial=5).start(Domain.cube(problem.dimension), seed)
             self.none = np.empty((0, problem.dimension))
         else:
             axis = FidelityAxis(problem.dimension, tuple(self.coordinates.tolist()), problem.costs)
             axes = (*(Axis() for _ in range(problem.dimension)), Axis(axis.coordinates))
-            self.search = several.start_in(Domain(axes, fidelity=axis), seed)
+            self.search = several.start(Domain(axes, fidelity=axis), seed)
             self.none = np.empty((0, problem.dimension + 1))
 
     def ask(self, number: int) -> tuple[Array, int]:

@@ -15,7 +15,8 @@ from quadrat.confidence import Assumptions, ChowdhuryGopalanBand, UserHolder
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Kernel, Matern
 from quadrat.methods.acquisition import Score, log_expected_improvement, log_probability_of_improvement
-from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
+from quadrat.methods.domain import Domain
 from quadrat.methods.heuristic import Heuristic, HeuristicSearch
 from quadrat.methods.igp_ucb import IGPUCB
 from quadrat.methods.improvement import ExpectedImprovement, ProbabilityOfImprovement
@@ -89,8 +90,8 @@ class OpenLP0(Method):
     as_printed: bool = False
     printed_recommendation: bool = False
 
-    def start(self, dimension: int, seed: int) -> OpenLP0Search:
-        return OpenLP0Search(self, dimension, seed)
+    def start(self, domain: Domain, seed: int) -> OpenLP0Search:
+        return OpenLP0Search(self, domain, seed)
 
     def loop(self, kernel: Kernel, noise: float, dimension: int, seed: int) -> CellLoop:
         """Return the loop of Algorithm 1 for this kernel and noise, both in model units."""
@@ -108,14 +109,14 @@ class OpenLP0(Method):
             kernel=kernel, norm_bound=self.norm_bound, noise=noise, budget=self.budget, delta=DELTA,
             holder=self.holder, as_printed=True, max_cells=4096,
         )  # fmt: skip
-        return method.start(dimension, seed)
+        return method.start(Domain.cube(dimension), seed)
 
 
 class OpenLP0Search(Search):
     """Uniform points first; then the loop of Algorithm 1 in model units, begun anew whenever the kernel is learned."""
 
-    def __init__(self, method: OpenLP0, dimension: int, seed: int) -> None:
-        self.method, self.dimension, self.seed = method, dimension, seed
+    def __init__(self, method: OpenLP0, domain: Domain, seed: int) -> None:
+        self.method, self.dimension, self.seed = method, domain.dimension, seed
         self.told: list[Told] = []
         self.kernel: Kernel | None = None
         self.shift, self.scale = 0.0, 1.0
@@ -123,7 +124,8 @@ class OpenLP0Search(Search):
         self.belief: GaussianProcess
         self.least: tuple[float, Array] | None = None  # xi of Recommend, and the point where it is attained
 
-    def ask(self, number: int, pending: Array) -> Proposal:
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
+        refuse_context(self, context)
         if self.inner is None:
             return Proposal(generator(self.seed, number).random(self.dimension), "uniform")
         x = self.inner.ask(number, self.turn(pending)).x
@@ -177,7 +179,8 @@ class OpenLP0Search(Search):
             self.inner.tell(replace(told, values=values))
         self.belief.add(np.repeat(told.x[None], len(values), axis=0), values)
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
+        refuse_context(self, context)
         if self.inner is None:
             best = max(self.told, key=lambda told: float(told.values[0]))
             return Guess(best.x, float(best.values[0]))
@@ -213,8 +216,8 @@ class OpenHeuristic(Heuristic):
     def regulariser(self, noise_variance: float) -> float:
         return 1 + 2 / self.budget if self.igp_regulariser else noise_variance
 
-    def start(self, dimension: int, seed: int) -> HeuristicSearch:
-        return (HeuristicSearch if self.sigma_in_b else PlainAveragesSearch)(self, dimension, seed)
+    def start(self, domain: Domain, seed: int) -> HeuristicSearch:
+        return (HeuristicSearch if self.sigma_in_b else PlainAveragesSearch)(self, domain, seed)
 
 
 class PlainAveragesSearch(HeuristicSearch):
@@ -269,8 +272,8 @@ class PlainRestarts(Method):
 
     inner: ModelBased
 
-    def start(self, dimension: int, seed: int) -> PlainRestartsSearch:
-        return PlainRestartsSearch(self.inner, dimension, seed)
+    def start(self, domain: Domain, seed: int) -> PlainRestartsSearch:
+        return PlainRestartsSearch(self.inner, domain, seed)
 
 
 class PlainRestartsSearch(ModelSearch):

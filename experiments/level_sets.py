@@ -39,6 +39,7 @@ from quadrat import problems
 from quadrat.arrays import Array
 from quadrat.methods.base import Told
 from quadrat.methods.classification import ABOVE, BELOW, UNDECIDED, Classification
+from quadrat.methods.domain import Domain
 from quadrat.methods.level_set import LevelSet, LevelSetMethod
 from quadrat.methods.multi_scale_level_set import MultiScaleLevelSet
 from quadrat.methods.sobol_search import SobolSearch
@@ -104,8 +105,8 @@ def run(policy: str, problem: str, seed: int, n: int) -> Row:
     """One whole run; f and noise of a seed are the same for all policies."""
     f = function(problem, seed)
     threshold = float(np.quantile(f(_grid(128)), QUANTILES[problem]))
-    search = method(policy, problem, threshold).start(2, seed)
-    chooser = SobolSearch().start(2, seed) if policy.endswith("Sobol points") else search
+    search = method(policy, problem, threshold).start(Domain.cube(2), seed)
+    chooser = SobolSearch().start(Domain.cube(2), seed) if policy.endswith("Sobol points") else search
     none = np.empty((0, 2))
     mistakes, needed = 0, n
     at: list[int] = []

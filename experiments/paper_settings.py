@@ -18,6 +18,7 @@ import numpy as np
 from quadrat import problems
 from quadrat.methods import registry
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.preset import PAPER_METHODS, paper_preset
 from quadrat.randomness import generator
 
@@ -29,7 +30,7 @@ def run(method: str, problem: str, seed: int, n: int) -> Row:
     """One run; noise is paired across methods."""
     task = problems.get(problem)
     chosen = paper_preset(method, n) if method in PAPER_METHODS else registry.get(method)
-    search = chosen.start(task.dimension, seed)
+    search = chosen.start(Domain.cube(task.dimension), seed)
     none = np.empty((0, task.dimension))
     start = time.perf_counter()
     for i in range(n):

@@ -48,6 +48,7 @@ import quadrat as qd
 from quadrat.arrays import Array, Ints
 from quadrat.gp.splitting import SplittingRule
 from quadrat.methods.base import CREDIBLE, Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.pi_gp_ucb import PiGPUCB
 from quadrat.randomness import generator
 
@@ -242,7 +243,7 @@ def on_cube(kernel: str, method: str, seed: int, n: int) -> Row:
     top = f.maximum()[1]
     known, none = PROBLEMS[kernel, DIMENSION], np.empty((0, DIMENSION))
     exact = qd.IGPUCB(kernel=known, norm_bound=NORM, noise=NOISE, delta=DELTA, budget=n, standardise=False, n_initial=1)
-    search = (exact if method == "exact" else method_of(method, kernel, n)).start(DIMENSION, seed)
+    search = (exact if method == "exact" else method_of(method, kernel, n)).start(Domain.cube(DIMENSION), seed)
     total, spent = 0.0, 0.0
     for i in range(n):
         start = time.process_time()

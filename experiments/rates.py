@@ -63,6 +63,7 @@ from scipy.stats import t as student
 import quadrat as qd
 from quadrat.arrays import Array, Ints
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.gp_ucb import Finite
 from quadrat.methods.lp_gp_ucb import information_gain
 from quadrat.problems import RKHSFunction, draw_rkhs_function
@@ -321,7 +322,7 @@ class OverCells:
             budget=n if side is None else side - 1,
             threshold=threshold(kernel, dimension, n),
         )  # fmt: skip
-        self.search = method.start(dimension, seed)
+        self.search = method.start(Domain.cube(dimension), seed)
 
     def ask(self) -> Array:
         """What it proposes, or the arm there."""

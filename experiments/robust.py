@@ -122,7 +122,7 @@ def run(method: str, problem: str, seed: int, n: int) -> Row:
         if method == "StableOpt"
         else GPUCB(kernel=KERNEL, noise=NOISE, scale=0.2)
     )
-    search = chosen.start(task.dimension, seed)
+    search = chosen.start(Domain.cube(task.dimension), seed)
     x, y = np.empty((n, task.dimension)), np.empty(n)
     for i in range(n):
         x[i] = search.ask(i, x[:0]).x

@@ -48,6 +48,7 @@ from quadrat.gp import GaussianProcess
 from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.methods import IGPUCB, LPGPUCB
 from quadrat.methods.base import Search, Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.lp_gp_ucb import information_gain
 from quadrat.methods.lp_search import CertifiedSearch
 from quadrat.problems import draw_rkhs_function
@@ -116,12 +117,12 @@ class Cells:
         if method == "LP one band":
             gain = information_gain(kernel, n, NOISE**2, dimension).value
             self.search = CertifiedSearch(
-                plain._assumptions(kernel), dimension, seed, budget=n, degree=0, delta=DELTA,
+                plain._assumptions(kernel), Domain.cube(dimension), seed, budget=n, degree=0, delta=DELTA,
                 threshold=gain / sqrt(n), max_cells=plain.max_cells, capacity=None,
             )  # fmt: skip
         else:
             chosen = replace(plain, sketch=Sketch()) if method == "LP sketched" else plain
-            self.search = chosen.start(dimension, seed)
+            self.search = chosen.start(Domain.cube(dimension), seed)
         self.none = np.empty((0, dimension))
 
     def ask(self, i: int) -> Array:

@@ -76,8 +76,8 @@ class AveragedOver(Auto):
 
     settings: int
 
-    def start_in(self, domain: Domain, seed: int) -> AutoSearch:
-        search = super().start_in(domain, seed)
+    def start(self, domain: Domain, seed: int) -> AutoSearch:
+        search = super().start(domain, seed)
         search.model.settings = self.settings
         return search
 
@@ -86,8 +86,8 @@ class AveragedOver(Auto):
 class DrawnIndependently(Auto):
     """The default method, whose draws of length-scales have nothing in common."""
 
-    def start_in(self, domain: Domain, seed: int) -> AutoSearch:
-        search = super().start_in(domain, seed)
+    def start(self, domain: Domain, seed: int) -> AutoSearch:
+        search = super().start(domain, seed)
         search.model = _IndependentModel(domain, seed, search.model.first)
         return search
 
@@ -102,20 +102,20 @@ class _IndependentModel(auto_model.LearnedModel):
 class Uncentred(Auto):
     """The default method, whose first point is one of the Sobol sequence like those after it."""
 
-    def start_in(self, domain: Domain, seed: int) -> AutoSearch:
+    def start(self, domain: Domain, seed: int) -> AutoSearch:
         return _UncentredSearch(self, domain, seed)
 
 
 class _UncentredSearch(AutoSearch):
-    def ask(self, number: int, pending: Array) -> Proposal:
-        return self._design.ask(number, pending) if number == 0 else super().ask(number, pending)
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
+        return self._design.ask(number, pending, context) if number == 0 else super().ask(number, pending, context)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LookingOnce(Auto):
     """The default method, which always asks for the point of largest expected improvement."""
 
-    def start_in(self, domain: Domain, seed: int) -> AutoSearch:
+    def start(self, domain: Domain, seed: int) -> AutoSearch:
         return _OneLookSearch(self, domain, seed)
 
 

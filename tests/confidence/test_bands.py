@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 
 from quadrat.arrays import Array
-from quadrat.confidence import AdaptiveBand, Assumptions, ChowdhuryGopalanBand, SimpleBand, certify
-from quadrat.confidence.bands import LADDER
+from quadrat.confidence import (
+    AdaptiveBand,
+    Assumptions,
+    ChowdhuryGopalanBand,
+    Interval,
+    SimpleBand,
+    certify,
+)
+from quadrat.confidence.bands import LADDER, contradiction
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Kernel, Matern, SquaredExponential
 
@@ -183,10 +190,41 @@ def test_nested_pending_blocks_reject_nothing() -> None:
         with band.pending(QUERY[1:2]):
             pass
         band.interval(QUERY)
-        band.reject("nothing")
         with pytest.raises(InvalidInput, match="pending"):
             certify(band, dimension=2)
     assert band.rejection is None
+
+
+def test_bands_of_one_posterior_are_not_certified_with_pending_points_either() -> None:
+    simple = SimpleBand(GIVEN, DELTA)
+    simple.add(X, Y)
+    with simple.pending(QUERY[:2]), pytest.raises(InvalidInput, match="pending"):
+        certify(simple, dimension=2)
+    assert not simple.is_hallucinating
+    assert simple.rejected_because("anything") is None
+
+
+def test_looking_at_a_point_where_nothing_is_left_is_said_and_not_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bounds leave no value at any point: whoever looks is told so, and the next one too."""
+    band = AdaptiveBand(GIVEN, DELTA)
+    band.add(X, Y)
+    monkeypatch.setattr(band, "_reach", np.full(len(LADDER), -0.5))
+    at = band.interval(QUERY)
+    assert at.is_empty(GIVEN.ceiling)
+    assert "no value of f is left at some point" in (contradiction(band, empty=True) or "")
+    assert contradiction(band, empty=False) is None
+    first, again = certify(band, dimension=2, max_cells=8), certify(band, dimension=2, max_cells=8)
+    assert first.rejection is not None
+    assert first.rejection == again.rejection == contradiction(band, empty=True)
+    assert band.rejection is None
+
+
+@pytest.mark.parametrize("build", [AdaptiveBand, SimpleBand])
+def test_rounding_leaves_no_point_empty(build: type[AdaptiveBand | SimpleBand]) -> None:
+    band = build(GIVEN, DELTA)
+    assert not band.interval(QUERY).is_empty(GIVEN.ceiling)
+    assert not Interval(np.array([1.0 + 1e-12]), np.array([1.0])).is_empty(1.0)
+    assert Interval(np.array([0.0, 1.0 + 1e-6]), np.array([1.0, 1.0])).is_empty(1.0)
 
 
 def test_an_interrupted_addition_reaches_all_posteriors_or_none(monkeypatch: pytest.MonkeyPatch) -> None:

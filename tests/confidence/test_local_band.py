@@ -418,14 +418,13 @@ def test_a_contradiction_in_any_cell_is_said_and_stays_said(corner: tuple[float,
     assert "assumptions rejected by the data at level" in first
     assert at > 0
     band.add(rng.random((5, 2)), np.full(5, -9.0))
-    band.reject("something else")
     assert band.rejection == first
     assert np.isfinite(answers(band)).all()
 
 
 @pytest.mark.parametrize("when", ["looked at in between", "not looked at", "all at once"])
 def test_what_a_band_rejected_before_it_was_divided_is_not_forgotten(when: str) -> None:
-    """Where somebody looked at it; otherwise those of its parts reject too. The share of delta is in the reason."""
+    """Whether somebody looked at it or not. The share of delta is in the reason."""
     points = np.vstack([[[0.1, 0.1], [0.9, 0.9], [0.1, 0.11]], np.random.default_rng(9).random((40, 2))])
     values = np.zeros(43)
     values[2] = 3.0
@@ -436,27 +435,43 @@ def test_what_a_band_rejected_before_it_was_divided_is_not_forgotten(when: str) 
             assert (band.rejection is None) == (rows[-1] < 2)
     assert band.cells > 4
     assert band.rejection is not None
-    if when == "looked at in between":
-        assert f"at level {DELTA * cell_share(0):.6g}:" in band.rejection
+    assert f"at level {DELTA * cell_share(0):.6g}:" in band.rejection
 
 
-def test_a_reason_from_outside_is_recorded() -> None:
+def test_a_reason_from_outside_is_said_at_the_level_of_all_bands() -> None:
     band = grown()
-    band.reject("the best value still possible lies below one that is reached")
-    assert band.rejection == (
-        "assumptions rejected by the data at level 0.05: the best value still possible lies below one that is reached"
-    )
+    why = "the best value still possible lies below one that is reached"
+    assert band.rejected_because(why) == f"assumptions rejected by the data at level 0.05: {why}"
+    assert band.rejected_because(why, 0.2) == f"assumptions rejected by the data at level 0.2: {why}"
+    assert band.rejection is None
 
 
-def test_an_empty_interval_in_one_cell_rejects(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`AdaptiveBand.interval` finds that no value is left; only the cell that was asked knows."""
+def test_an_empty_interval_in_one_cell_is_said_to_those_who_look_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And to nobody else: what the band rejects depends on what was added alone."""
     band = grown()
     leaf = band._tree.locate([0.9, 0.1])
     monkeypatch.setattr(band._band(leaf), "_reach", np.full(6, -0.5))
-    band.interval([[0.1, 0.9]])
+    assert not band.interval([[0.1, 0.9]]).is_empty(GIVEN.ceiling)
+    assert band.interval([[0.9, 0.1]]).is_empty(GIVEN.ceiling)
     assert reason(band) is None
-    band.interval([[0.9, 0.1]])
-    assert "no value of f is left" in (reason(band) or "")
+    assert "at level 0.05: no value of f is left" in (certify(band, dimension=2).rejection or "")
+    assert reason(band) is None
+
+
+def test_what_is_rejected_does_not_depend_on_who_looked_where() -> None:
+    """One band is asked at random places after every observation, the other one only at the end."""
+    rng = np.random.default_rng(12)
+    points, values = rng.random((60, 2)), 0.05 * rng.normal(size=60)
+    values[5:20] += np.where(points[5:20, 0] < 0.5, 0.8, -0.8)
+    looked, blind = (LocalBand(STRICT, DELTA, 2, capacity=8) for _ in range(2))
+    for row in range(60):
+        for band in (looked, blind):
+            band.add(points[row : row + 1], values[row : row + 1])
+        looked.interval(rng.random((2, 2)))
+        looked.optimism(rng.random((1, 2)))
+    assert looked.cells > 4
+    assert looked.rejection == blind.rejection is not None
+    np.testing.assert_array_equal(answers(looked), answers(blind))
 
 
 def test_pending_points_reject_nothing() -> None:
@@ -465,7 +480,6 @@ def test_pending_points_reject_nothing() -> None:
         with band.pending(QUERY[2:3]):
             pass
         band.interval(QUERY)
-        band.reject("nothing")
     assert band.rejection is None
 
 

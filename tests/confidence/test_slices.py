@@ -47,9 +47,14 @@ def test_the_view_says_what_the_band_says() -> None:
     assert len(view.x) == 10
     view.add([[0.5, 0.5]], [0.1])
     assert whole.x[-1].tolist() == [0.5, 0.7, 0.5]
-    assert view.rejection is None
-    whole.reject("for a test")
-    assert "for a test" in str(view.rejection)
+    assert (view.rejection, view.delta) == (None, whole.delta)
+    assert view.rejected_because("for a test") == whole.rejected_because("for a test")
+    hallucinating = [view.is_hallucinating]
+    with whole.pending(joint):
+        hallucinating.append(view.is_hallucinating)
+    assert [*hallucinating, view.is_hallucinating] == [False, True, False]
+    whole.add(joint, np.full(5, 9.0))
+    assert view.rejection == whole.rejection is not None
 
 
 def test_the_certified_maximum_of_a_slice_bounds_the_band_there_and_is_below_that_of_the_cube() -> None:

@@ -213,6 +213,9 @@ def test_looking_changes_nothing(make: Make) -> None:
         recommend(looked)
         certificate(looked)
         looked.explain()
+    assert looked.explain() == blind.explain()
+    assert certificate(looked) == certificate(blind)
+    assert recommend(looked) == recommend(blind)
     assert ask(looked) == ask(blind)
 
 

@@ -15,6 +15,7 @@ import pytest
 import quadrat as qd
 from quadrat.confidence import Assumptions
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.gp_ucb import Finite
 from quadrat.methods.surrogate import ModelSearch
 from quadrat.randomness import generator
@@ -57,7 +58,7 @@ def test_the_index_and_the_recommendation_are_the_library_s(method: str) -> None
         qd.GPUCB(form=Finite(arms=len(points)), **options)
         if method == "gp-ucb"
         else qd.IGPUCB(norm_bound=rates.NORM, budget=n, **options)
-    ).start(1, 0)
+    ).start(Domain.cube(1), 0)
     assert isinstance(peer, ModelSearch)
     ours = rates.OverPoints(method, kernel, points, n, 0, few=False)
     none = np.empty((0, 1))

@@ -13,6 +13,7 @@ from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.add_gp_ucb import AddGPUCB, AdditiveSearch, Practical, Theorem
 from quadrat.methods.base import Proposal, Told
+from quadrat.methods.domain import Domain
 from quadrat.optimizer import Optimizer
 from quadrat.optimizer.domain_of import domain_of
 from quadrat.randomness import generator
@@ -27,7 +28,7 @@ def f(x: Array) -> float:
 
 
 def run(method: AddGPUCB, n: int, seed: int = 0, *, look: bool = False) -> AdditiveSearch:
-    search = method.start(3, seed)
+    search = method.start(Domain.cube(3), seed)
     for i in range(n):
         x = search.ask(i, NONE).x
         search.tell(Told(i, x, np.array([f(x) + 0.05 * generator(seed, i, 9).normal()])))
@@ -97,7 +98,7 @@ def test_random_partitions_as_in_the_paper() -> None:
 def test_rebuilt_bit_for_bit_without_asking_and_looking_changes_nothing() -> None:
     first = run(AddGPUCB(), 22)
     looked = run(AddGPUCB(), 22, look=True)
-    told = AddGPUCB().start(3, 0)
+    told = AddGPUCB().start(Domain.cube(3), 0)
     for i in range(22):
         x = first.model._x[i]
         told.tell(Told(i, x, np.array([first.model._y[i]])))
@@ -128,7 +129,7 @@ def test_a_pending_point_is_not_asked_again(settled: AdditiveSearch) -> None:
 
 def test_where_pending_points_change_nothing_it_steps_aside() -> None:
     """All information is in the corner already: the maximum stays there, and the proposal moves a little inwards."""
-    search = AddGPUCB(groups=[[0]], noise=1e-3, n_initial=8, form=Practical(scale=1e-9)).start(1, 0)
+    search = AddGPUCB(groups=[[0]], noise=1e-3, n_initial=8, form=Practical(scale=1e-9)).start(Domain.cube(1), 0)
     for i in range(8):
         search.tell(Told(i, np.array([i / 7]), np.array([i / 7])))
     corner = search.ask(8, np.empty((0, 1)))
@@ -140,7 +141,7 @@ def test_where_pending_points_change_nothing_it_steps_aside() -> None:
 
 def test_replicates_and_standard_errors() -> None:
     """One trial of four values is four observations; one with a standard error is one of that variance."""
-    search = AddGPUCB(groups=[[0]], noise=0.3, n_initial=2).start(1, 0)
+    search = AddGPUCB(groups=[[0]], noise=0.3, n_initial=2).start(Domain.cube(1), 0)
     search.tell(Told(0, np.array([0.2]), np.array([1.0, 2.0, 3.0, 2.0])))
     search.tell(Told(1, np.array([0.7]), np.array([1.0]), variance=0.04))
     search.tell(Told(2, np.array([0.4]), np.array([1.0]), variance=0.0))
@@ -152,7 +153,7 @@ def test_replicates_and_standard_errors() -> None:
 
 @pytest.mark.parametrize("value", [0.0, 1e6])
 def test_a_constant(value: float) -> None:
-    search = AddGPUCB(n_initial=4).start(3, 0)
+    search = AddGPUCB(n_initial=4).start(Domain.cube(3), 0)
     for i in range(9):
         search.tell(Told(i, search.ask(i, NONE).x, np.array([value])))
     assert search.recommend().value == pytest.approx(value, abs=1.0)
@@ -178,9 +179,9 @@ def test_bad_groups_are_refused(groups: object, message: str) -> None:
 
 def test_groups_that_do_not_fit_the_space_are_refused() -> None:
     with pytest.raises(InvalidInput, match=r"axes 0 to 3, got none for axis 3 .* such as \[3\]"):
-        AddGPUCB(groups=[[0, 1], [2]]).start(4, 0)
+        AddGPUCB(groups=[[0, 1], [2]]).start(Domain.cube(4), 0)
     with pytest.raises(InvalidInput, match=r"axes 0 to 1, got axis 2 "):
-        AddGPUCB(groups=[[0, 1], [2]]).start(2, 0)
+        AddGPUCB(groups=[[0, 1], [2]]).start(Domain.cube(2), 0)
     space = Space(heat=Float(0, 1), time=Float(0, 1), salt=Float(0, 1))
     for groups in ([["heat"], ["salt"]], [[0], [2]]):
         with pytest.raises(
@@ -252,7 +253,7 @@ def test_a_space_without_a_point_that_was_told_and_may_be_evaluated() -> None:
 def test_value_and_interval_are_those_of_the_rounded_point() -> None:
     """Three choices, of which the middle is best: the model's highest mean lies between what stands for them."""
     domain = domain_of(Space(kind=Categorical(["a", "b", "c"]), n=Int(1, 4)))
-    search = AddGPUCB(groups=[[0], [1]], n_initial=6).start_in(domain, 0)
+    search = AddGPUCB(groups=[[0], [1]], n_initial=6).start(domain, 0)
     rng = np.random.default_rng(0)
     for i in range(14):
         x = domain.rounded(rng.random((1, 2)))[0]
@@ -265,14 +266,14 @@ def test_value_and_interval_are_those_of_the_rounded_point() -> None:
 def test_results_that_are_told_together_are_learned_from_once(monkeypatch: pytest.MonkeyPatch) -> None:
     learned: list[int] = []
     method = AddGPUCB(groups=[[0, 2], [1]], n_initial=4)
-    search, learn = method.start(3, 0), AdditiveSearch._learn
+    search, learn = method.start(Domain.cube(3), 0), AdditiveSearch._learn
 
     def spied(self: AdditiveSearch, data: Any, previous: Any, trials: int) -> Any:
         learned.append(trials)
         return learn(self, data, previous, trials)
 
     monkeypatch.setattr(AdditiveSearch, "_learn", spied)
-    search = method.start(3, 0)
+    search = method.start(Domain.cube(3), 0)
     x = np.random.default_rng(0).random((13, 3))
     told = [Told(i, point, np.array([f(point)])) for i, point in enumerate(x)]
     search.tell_many(told[:12])

@@ -52,7 +52,7 @@ def trials(n: int, noise: float = 0.1) -> list[Told]:
 
 
 def search_after(history: list[Told], seed: int = 0, **options: Any) -> AutoSearch:
-    search = Auto(**options).start(2, seed)
+    search = Auto(**options).start(Domain.cube(2), seed)
     for trial in history:
         search.tell(trial)
     return search
@@ -255,7 +255,7 @@ def test_what_runs_is_to_be_improved_upon_and_what_failed_is_not(fails: bool, mo
 
 
 def test_first_the_centre_then_a_sobol_sequence() -> None:
-    search, sobol = Auto(n_initial=6).start(2, 3), SobolSearch().start(2, 3)
+    search, sobol = Auto(n_initial=6).start(Domain.cube(2), 3), SobolSearch().start(Domain.cube(2), 3)
     history = run(search, 8)
     assert history[0].x.tolist() == [0.5, 0.5]
     same = [np.array_equal(history[i].x, sobol.ask(i, NONE).x) for i in range(1, 8)]
@@ -264,14 +264,14 @@ def test_first_the_centre_then_a_sobol_sequence() -> None:
 
 def test_the_design_goes_on_until_enough_is_told() -> None:
     """Twelve asked at once: the model cannot decide, and no point is asked twice."""
-    search = Auto().start(2, 0)
+    search = Auto().start(Domain.cube(2), 0)
     proposals = [search.ask(number, NONE) for number in range(12)]
     assert all("design" in proposal.why for proposal in proposals[1:])
     assert len({proposal.x.tobytes() for proposal in proposals}) == 12
 
 
 def test_looking_early_does_not_end_the_design() -> None:
-    looked, blind = Auto().start(2, 0), Auto().start(2, 0)
+    looked, blind = Auto().start(Domain.cube(2), 0), Auto().start(Domain.cube(2), 0)
     for trial in trials(2):
         looked.tell(trial)
         blind.tell(trial)
@@ -306,7 +306,7 @@ def test_asking_twice_gives_the_same_point_and_pending_points_leave_no_trace() -
 
 def test_asks_in_between_do_not_matter() -> None:
     """One search is asked before every trial, with something pending; the other is told all at once."""
-    asked, history = Auto().start(2, 0), trials(9)
+    asked, history = Auto().start(Domain.cube(2), 0), trials(9)
     for number, trial in enumerate(history):
         asked.ask(number, np.random.default_rng(number).random((number % 3, 2)))
         asked.tell(trial)
@@ -376,7 +376,7 @@ def smallest_distance(points: Array) -> float:
 
 @pytest.mark.parametrize("dimension", [1, 2, 6])
 def test_a_batch_of_four_is_four_points(dimension: int) -> None:
-    search = Auto().start(dimension, 0)
+    search = Auto().start(Domain.cube(dimension), 0)
     run(search, 8)
     pending = np.empty((0, dimension))
     for number in range(8, 12):
@@ -420,7 +420,7 @@ def test_pending_points_repel() -> None:
 def test_candidates_are_scattered_around_the_four_best_points(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of highest averaged mean, all different, however their values came."""
     rng = np.random.default_rng(3)
-    search = Auto().start(1, 0)
+    search = Auto().start(Domain.cube(1), 0)
     points = rng.permutation(np.linspace(0.05, 0.95, 10))
     for i, x in enumerate(points):
         variance = {"standard errors": 0.01, "mixed": 0.01 if i % 2 else None}.get(kind)
@@ -475,7 +475,7 @@ def test_plain_values_after_standard_errors() -> None:
 
 @pytest.mark.parametrize("value", [0.0, -3.0, 1e9])
 def test_constant_values(value: float) -> None:
-    search = Auto().start(2, 0)
+    search = Auto().start(Domain.cube(2), 0)
     history = run(search, 9, lambda _: value)
     assert len({trial.x.tobytes() for trial in history}) == 9
     guess = search.recommend()
@@ -526,7 +526,7 @@ def test_one_value() -> None:
     assert guess.interval is not None
     assert guess.interval[0] < guess.value < guess.interval[1]
     assert search.explain()["trials"] == 1
-    assert Auto().start(2, 0).explain() == {"trials": 0}
+    assert Auto().start(Domain.cube(2), 0).explain() == {"trials": 0}
 
 
 def test_the_same_point_again_and_again() -> None:
@@ -553,7 +553,7 @@ def test_failures_everywhere() -> None:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_accidents_do_not_stop_the_search(seed: int) -> None:
     """30 % of all trials fail, wherever they are: no suggestion is one of those refused, and the top is found."""
-    search, rng, best = Auto().start(2, seed), np.random.default_rng(seed + 100), -np.inf
+    search, rng, best = Auto().start(Domain.cube(2), seed), np.random.default_rng(seed + 100), -np.inf
     for number in range(25):
         proposal = search.ask(number, NONE)
         assert "e+20" not in proposal.why
@@ -574,7 +574,7 @@ def test_half_of_what_may_be_evaluated_stays_open(side: float) -> None:
     So small a corner that no uniform point falls into it is open where trials succeeded.
     """
     domain = Domain((Axis(), Axis()), feasible=lambda points: np.asarray((points < side).all(axis=1)))
-    search, rng = Auto().start_in(domain, 0), np.random.default_rng(1)
+    search, rng = Auto().start(domain, 0), np.random.default_rng(1)
     failed = rng.random(30) < 0.4
     points = side * rng.random((30, 2))
     for number, x in enumerate(points):
@@ -611,7 +611,7 @@ TOP, RADIUS = np.array([0.6, 0.45]), np.sqrt(0.1 / np.pi)
 
 def failures_of_a_search(seed: int) -> int:
     """Among 40 trials of that bowl, where failures reach the search through `fail` alone."""
-    search, failures = Auto().start(2, seed), 0
+    search, failures = Auto().start(Domain.cube(2), seed), 0
     for number in range(40):
         x = search.ask(number, NONE).x
         distance = float(np.linalg.norm(x - TOP))
@@ -679,7 +679,7 @@ def test_a_failure_is_told_to_the_search_and_lowers_the_score_there() -> None:
 def test_suggestions_are_rounded_points_of_the_domain() -> None:
     """On a mixed space with a conditional parameter: what the model proposes needs no rounding, and never repeats."""
     domain = domain_of(MIXED)
-    search = Auto().start_in(domain, 0)
+    search = Auto().start(domain, 0)
     run(search, 7, lambda x: value_of(MIXED.from_unit(x)))
     for number in range(7, 12):
         x = search.ask(number, np.empty((0, 4))).x
@@ -690,7 +690,7 @@ def test_suggestions_are_rounded_points_of_the_domain() -> None:
 def test_what_is_not_allowed_is_not_suggested() -> None:
     """Below the diagonal only, where the function grows towards the other side."""
     domain = Domain((Axis(), Axis()), feasible=lambda points: points.sum(axis=1) <= 1.0)
-    search = Auto().start_in(domain, 0)
+    search = Auto().start(domain, 0)
     for i, x in enumerate(np.random.default_rng(0).random((6, 2)) / 2):
         search.tell(told(i, x, x.sum()))
     for number in range(6, 10):
@@ -740,7 +740,7 @@ def test_the_best_of_fifty_choices_is_found() -> None:
 
 
 def test_recommendation_is_the_evaluated_point_of_highest_averaged_mean() -> None:
-    search = Auto().start(2, 0)
+    search = Auto().start(Domain.cube(2), 0)
     history = run(search, 12)
     guess = search.recommend()
     _, ensemble = search.model.current()
@@ -758,7 +758,7 @@ def test_recommendation_is_the_evaluated_point_of_highest_averaged_mean() -> Non
 
 
 def test_the_estimated_gain_shrinks_as_f_becomes_known() -> None:
-    search = Auto().start(2, 0)
+    search = Auto().start(Domain.cube(2), 0)
     history = run(search, 20)
     few, many = search_after(history[:5]).recommend(), search.recommend()
     assert few.gain is not None
@@ -771,7 +771,7 @@ def test_the_estimated_gain_shrinks_as_f_becomes_known() -> None:
 
 def test_the_upper_value_of_the_gain_by_brute_force() -> None:
     """Quantiles of max f - f(x) over a grid, drawn from the models, the interval's width, the range of six values."""
-    search = Auto().start(2, 0)
+    search = Auto().start(Domain.cube(2), 0)
     history = run(search, 9)
     guess = search.recommend()
     assert guess.gain_upper is not None
@@ -795,7 +795,7 @@ def test_values_of_trials_that_violate_a_constraint_are_none_to_be_gained() -> N
     """One far above all others changes the range of the highest only where it counts."""
     spread = {}
     for limit in (-1.0, 1.0):
-        search = Auto().start(2, 0)
+        search = Auto().start(Domain.cube(2), 0)
         for trial in trials(8):
             search.tell(replace(trial, constraints=(-1.0,)))
         search.tell(replace(told(8, np.array([0.9, 0.1]), 50.0), constraints=(limit,)))
@@ -806,7 +806,7 @@ def test_values_of_trials_that_violate_a_constraint_are_none_to_be_gained() -> N
 
 def test_a_smooth_function_is_maximised() -> None:
     """Sanity: 25 noiseless trials of a bowl in three dimensions come within 1e-3 of its top."""
-    search = Auto().start(3, 0)
+    search = Auto().start(Domain.cube(3), 0)
     top = np.array([0.3, 0.8, 0.6])
     history = run(search, 25, lambda x: -float(((x - top) ** 2).sum()))
     assert max(trial.values[0] for trial in history) > -1e-3

@@ -14,6 +14,7 @@ from quadrat.arrays import Array
 from quadrat.methods import auto_cells, auto_model
 from quadrat.methods.auto import Auto, AutoSearch
 from quadrat.methods.base import Guess, Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.turns import REST
 from quadrat.methods.zoom_cell import generation_size
 from quadrat.optimizer import FAILED, Estimate, Measured, Optimizer
@@ -63,7 +64,7 @@ def history(n: int, f: Callable[[Array], float] = bowl, dimension: int = 2) -> l
 
 
 def search_after(trials: list[Told], seed: int = 0) -> AutoSearch:
-    search = Auto().start(len(trials[0].x), seed)
+    search = Auto().start(Domain.cube(len(trials[0].x)), seed)
     for trial in trials:
         search.tell(trial)
     return search
@@ -151,7 +152,7 @@ def test_asks_in_between_leave_no_trace() -> None:
 
     On the way generations end with failures alone, or are mixed, and cells are cut.
     """
-    trials, asked, blind = history(70), Auto().start(2, 3), Auto().start(2, 3)
+    trials, asked, blind = history(70), Auto().start(Domain.cube(2), 3), Auto().start(Domain.cube(2), 3)
     rng, looks = np.random.default_rng(0), 0
     for trial in trials:
         number = trial.number
@@ -236,7 +237,7 @@ def test_many_old_results_at_once_make_a_long_run_that_is_rebuilt_alike() -> Non
 
 def test_many_at_once_and_one_by_one_know_the_same_cells() -> None:
     trials = history(60)
-    one, other = search_after(trials), Auto().start(2, 0)
+    one, other = search_after(trials), Auto().start(Domain.cube(2), 0)
     other.tell_many(trials)
     assert one.cells._grown(one.beliefs).leaves == other.cells._grown(other.beliefs).leaves
     np.testing.assert_array_equal(one.cells._grown(one.beliefs).homes, other.cells._grown(other.beliefs).homes)
@@ -391,7 +392,7 @@ def test_a_mixed_space_with_conditions() -> None:
 
 def test_the_cell_of_a_mixed_space_moves() -> None:
     """Integers and conditions round most draws to the centre's on most axes."""
-    search = Auto().start_in(domain_of(MIXED), 0)
+    search = Auto().start(domain_of(MIXED), 0)
     for number in range(45):
         x = search.domain.rounded(search.ask(number, np.empty((0, 4))).x[None, :])[0]
         search.tell(told(number, x, value_of(MIXED.from_unit(x))))
@@ -505,7 +506,7 @@ def guess_of(value: float, feasibility: float | None, x: float = 0.5) -> Guess:
 
 def test_of_several_places_the_one_is_recommended_that_holds_then_that_was_not_told_otherwise_then_the_best() -> None:
     """A chance of 0 is none, not an unknown one."""
-    search = Auto().start(2, 0)
+    search = Auto().start(Domain.cube(2), 0)
     for number in range(6):
         x = np.array([0.1 * number, 0.5])
         search.tell(Told(number, x, np.array([float(number)]), constraints=(1.0 if number == 3 else -1.0,)))
@@ -521,7 +522,7 @@ def test_of_several_places_the_one_is_recommended_that_holds_then_that_was_not_t
     ranks = [search._rank(guess) for guess in best_last]
     assert ranks == sorted(ranks)
     assert len(set(ranks)) == len(ranks)
-    free = Auto().start(2, 0)
+    free = Auto().start(Domain.cube(2), 0)
     assert free._rank(guess_of(1.0, None)) < free._rank(guess_of(2.0, None))
 
 

@@ -136,7 +136,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 def started(domain: Domain = PLANE, seed: int = 0) -> AutoSearch:
-    return Auto().start_in(domain, seed)
+    return Auto().start(domain, seed)
 
 
 def alone(happened: Sequence[Happened], domain: Domain = PLANE) -> AutoSearch:

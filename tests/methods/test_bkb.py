@@ -16,6 +16,7 @@ from quadrat.kernels import Matern
 from quadrat.methods import GPUCB, IGPUCB, ExpectedImprovement, Heuristic
 from quadrat.methods.base import Method, Told
 from quadrat.methods.bkb import BKB
+from quadrat.methods.domain import Domain
 from quadrat.methods.surrogate import ModelBased, ModelSearch
 from quadrat.optimizer import Optimizer
 from quadrat.randomness import generator
@@ -27,7 +28,7 @@ PLANE = Space(x=Float(0, 1), y=Float(0, 1))
 
 
 def search_with(method: ModelBased, n: int, seed: int = 0) -> ModelSearch:
-    search = method.start(2, seed)
+    search = method.start(Domain.cube(2), seed)
     rng = generator(seed, 90)
     for number in range(n):
         x = rng.random(2)

@@ -35,13 +35,13 @@ def f(x: Array) -> float:
 def played(
     method: CGPUCB, domain: Domain, contexts: list[float], *, look: bool = False
 ) -> tuple[ContextModelSearch, list[Array]]:
-    search, points = method.start_in(domain, 7), []
+    search, points = method.start(domain, 7), []
     for number, z in enumerate(contexts):
-        points.append(search.ask_in(number, NONE, at(z)).x)
+        points.append(search.ask(number, NONE, at(z)).x)
         search.tell(Told(number, points[-1], np.array([f(points[-1])])))
         if look:
-            search.recommend_in(at(z))
-            search.certificate(search.recommend_in(at(z)).x)
+            search.recommend(at(z))
+            search.certificate(search.recommend(at(z)).x)
             search.explain()
     return search, points
 
@@ -64,7 +64,7 @@ def test_the_index_is_maximised_over_actions_in_the_context(composition: Any) ->
     beta = 0.1 * 2 * log(1000 * 7**2 * pi**2 / 0.006)
     prediction = gp.predict(grid)
     index = prediction.mean + sqrt(beta) * prediction.deviation
-    asked = search.ask_in(6, NONE, at(0.25)).x
+    asked = search.ask(6, NONE, at(0.25)).x
     assert asked[1] == 0.25
     here = gp.predict(asked[None])
     assert float(here.mean[0] + sqrt(beta) * here.deviation[0]) >= index.max() - 1e-6
@@ -95,7 +95,7 @@ def test_a_run_is_rebuilt_bit_for_bit_and_looking_changes_nothing() -> None:
     search, points = played(CGPUCB(), CHOICE, contexts)
     again, same = played(CGPUCB(), CHOICE, contexts, look=True)
     np.testing.assert_array_equal(points, same)
-    first, second = search.recommend_in(at(0.5)), again.recommend_in(at(0.5))
+    first, second = search.recommend(at(0.5)), again.recommend(at(0.5))
     np.testing.assert_array_equal(first.x, second.x)
     assert (first.value, first.interval, first.gain) == (second.value, second.interval, second.gain)
 
@@ -104,21 +104,21 @@ def test_pending_points_are_counted_and_not_asked_again() -> None:
     search, _ = played(STATED, LINE, [0.2, 0.5, 0.8, 0.5])
     pending = NONE
     for number in range(4, 8):
-        x = search.ask_in(number, pending, at(0.5)).x
+        x = search.ask(number, pending, at(0.5)).x
         assert not (pending == x).all(axis=1).any()
         pending = np.vstack([pending, x])
     assert np.ptp(pending[:, 0]) > 0.1
     elsewhere = np.column_stack([pending[:, 0], np.full(4, 0.2)])  # pending points have contexts of their own
-    assert search.ask_in(9, elsewhere, at(0.5)).x[1] == 0.5
+    assert search.ask(9, elsewhere, at(0.5)).x[1] == 0.5
 
 
 def test_what_is_learned_in_one_context_counts_in_others() -> None:
     """f does not depend on the context: after trials in two contexts, a third that was never seen is known too."""
-    search = CGPUCB(noise=0.05).start_in(LINE, 0)
+    search = CGPUCB(noise=0.05).start(LINE, 0)
     for number in range(24):
-        x = search.ask_in(number, NONE, at((0.1, 0.9)[number % 2])).x
+        x = search.ask(number, NONE, at((0.1, 0.9)[number % 2])).x
         search.tell(Told(number, x, np.array([-((x[0] - 0.3) ** 2) * 4])))
-    got = search.recommend_in(at(0.5))
+    got = search.recommend(at(0.5))
     assert got.x[1] == 0.5
     assert abs(got.x[0] - 0.3) < 0.08
     assert got.interval is not None
@@ -127,29 +127,29 @@ def test_what_is_learned_in_one_context_counts_in_others() -> None:
     assert got.gain is not None
     assert got.gain_upper is not None
     assert 0 <= got.gain <= 0.3
-    assert isinstance(search.certificate(search.recommend_in(at(0.5)).x), str)
+    assert isinstance(search.certificate(search.recommend(at(0.5)).x), str)
 
 
 def test_the_best_action_may_differ_between_choices() -> None:
-    search = CGPUCB(noise=0.05).start_in(CHOICE, 0)
+    search = CGPUCB(noise=0.05).start(CHOICE, 0)
     peaks = {1 / 6: 0.2, 0.5: 0.8, 5 / 6: 0.5}
     for number in range(36):
         z = list(peaks)[number % 3]
-        x = search.ask_in(number, NONE, at(z)).x
+        x = search.ask(number, NONE, at(z)).x
         search.tell(Told(number, x, np.array([-((x[0] - peaks[z]) ** 2) * 4])))
     for z, peak in peaks.items():
-        assert abs(search.recommend_in(at(z)).x[0] - peak) < 0.08
+        assert abs(search.recommend(at(z)).x[0] - peak) < 0.08
 
 
 def test_the_recommended_point_has_the_highest_mean_of_its_slice() -> None:
     search, _ = played(STATED, LINE, [0.2, 0.5, 0.8] * 4)
-    got = search.recommend_in(at(0.3))
+    got = search.recommend(at(0.3))
     grid = np.column_stack([np.linspace(0, 1, 2001), np.full(2001, 0.3)])
     assert got.value >= search.model.belief.predict_mean(grid).max() - 1e-6
 
 
 def test_without_contexts_it_is_gp_ucb() -> None:
-    search = CGPUCB().start(2, 0)
+    search = CGPUCB().start(Domain.cube(2), 0)
     for number in range(12):
         x = search.ask(number, NONE).x
         search.tell(Told(number, x, np.array([-float(((x - 0.4) ** 2).sum())])))
@@ -158,12 +158,12 @@ def test_without_contexts_it_is_gp_ucb() -> None:
 
 
 def test_replicates_and_standard_errors() -> None:
-    search = STATED.start_in(LINE, 0)
+    search = STATED.start(LINE, 0)
     assert search.explain() == {"trials": 0}
     for number in range(6):
-        x = search.ask_in(number, NONE, at(0.5)).x
+        x = search.ask(number, NONE, at(0.5)).x
         search.tell(Told(number, x, np.array([0.1, 0.2]), variance=None if number % 2 else 0.01))
-    assert np.isfinite(search.recommend_in(at(0.5)).value)
+    assert np.isfinite(search.recommend(at(0.5)).value)
     assert search.model.trials == 6
 
 
@@ -186,6 +186,6 @@ def test_wrong_options(options: dict[str, Any], message: str) -> None:
 
 def test_a_kernel_of_actions_alone_is_not_enough_in_contexts() -> None:
     with pytest.raises(InvalidInput, match="context_kernel: expected a kernel of the contexts"):
-        CGPUCB(kernel=Matern(2.5, 0.3)).start_in(LINE, 0)
+        CGPUCB(kernel=Matern(2.5, 0.3)).start(LINE, 0)
     with pytest.raises(InvalidInput, match="at least one parameter that is not a context"):
-        CGPUCB().start_in(Domain((Axis(),), context=(0,)), 0)
+        CGPUCB().start(Domain((Axis(),), context=(0,)), 0)

@@ -62,7 +62,7 @@ def trials(n: int, *functions: Callable[[Array], float], untold: int = 0) -> lis
 
 
 def search_after(history: list[Told]) -> AutoSearch:
-    search = Auto().start(2, 0)
+    search = Auto().start(Domain.cube(2), 0)
     for trial in history:
         search.tell(trial)
     return search
@@ -306,7 +306,7 @@ def test_a_batch_of_four_is_four_points(function: Callable[[Array], float]) -> N
 
 
 def test_asking_and_looking_leave_no_trace() -> None:
-    asked, history = Auto().start(2, 0), trials(9, slanted, near_the_left)
+    asked, history = Auto().start(Domain.cube(2), 0), trials(9, slanted, near_the_left)
     for number, trial in enumerate(history):
         asked.ask(number, np.random.default_rng(number).random((number % 3, 2)))
         asked.tell(trial)
@@ -469,7 +469,7 @@ def test_a_bowl_whose_bottom_is_not_allowed(seed: int) -> None:
 def test_a_promising_point_that_still_runs_is_no_reason_to_look_again_at_others() -> None:
     """Nothing evaluated is believed to meet the constraint, but what runs is: there is no point to repeat."""
     rng = np.random.default_rng(0)
-    search = Auto().start(2, 0)
+    search = Auto().start(Domain.cube(2), 0)
     for number in range(12):
         x = 0.8 * rng.random(2)
         search.tell(Told(number, x, np.array([x[1]]), constraints=(0.85 - x[0],)))

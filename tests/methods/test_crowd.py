@@ -11,6 +11,7 @@ from quadrat.methods import auto, auto_cells, auto_model, crowd
 from quadrat.methods.auto import Auto, AutoSearch
 from quadrat.methods.base import Told
 from quadrat.methods.crowd import highest_of_a_draw, nearest_running
+from quadrat.methods.domain import Domain
 from quadrat.optimizer import Optimizer
 from quadrat.space import Categorical, Float, Int, Space
 
@@ -42,7 +43,7 @@ def believed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def search_after(n: int, seed: int = 0) -> AutoSearch:
-    rng, search = np.random.default_rng(n), Auto().start(2, seed)
+    rng, search = np.random.default_rng(n), Auto().start(Domain.cube(2), seed)
     for number in range(n):
         x = rng.random(2)
         search.tell(Told(number, x, np.array([-float(((x - TOP) ** 2).sum()) + 0.01 * rng.normal()])))

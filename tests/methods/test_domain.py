@@ -196,13 +196,13 @@ def test_rounding_and_permission_are_asked_of_the_space() -> None:
 class Still(Search):
     """A search that does only what it must."""
 
-    def ask(self, number: int, pending: Array) -> Proposal:  # noqa: ARG002
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:  # noqa: ARG002
         return Proposal(np.zeros(1), "still")
 
     def tell(self, told: Told) -> None:
         """Nothing."""
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:  # noqa: ARG002
         return Guess(np.zeros(1), 0.0)
 
 
@@ -211,7 +211,7 @@ def test_a_search_need_not_care_for_failures() -> None:
 
 
 def test_a_method_that_sees_the_cube_alone_starts_the_same_search_in_any_domain() -> None:
-    inside, plain = RandomSearch().start_in(DOMAIN, 3), RandomSearch().start(5, 3)
+    inside, plain = RandomSearch().start(DOMAIN, 3), RandomSearch().start(Domain.cube(5), 3)
     np.testing.assert_array_equal(inside.ask(2, np.empty((0, 5))).x, plain.ask(2, np.empty((0, 5))).x)
 
 

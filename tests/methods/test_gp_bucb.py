@@ -13,6 +13,7 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, realised_gain
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.gp_bucb import GPBUCB, BatchSearch, information_of
 from quadrat.methods.gp_ucb import GPUCB, Agnostic, Finite
 from quadrat.methods.surrogate import ModelSearch
@@ -29,7 +30,7 @@ def value_of(x: Array) -> float:
 
 
 def told_at_uniform_points(method: GPBUCB | GPUCB, n: int, seed: int = 0) -> ModelSearch:
-    search = method.start(2, seed)
+    search = method.start(Domain.cube(2), seed)
     for number, x in enumerate(generator(seed, 70).random((n, 2))):
         search.tell(Told(number, x, np.array([value_of(x)])))
     return search
@@ -96,7 +97,7 @@ def test_it_asks_where_the_scaled_bound_is_highest_with_the_mean_of_the_told_alo
 def test_in_sequence_it_is_gp_ucb_bit_for_bit() -> None:
     runs = []
     for method in (GPBUCB(scale=0.2, information=None), GPUCB(scale=0.2)):
-        search, points = method.start(2, 3), []
+        search, points = method.start(Domain.cube(2), 3), []
         for number in range(8):
             points.append(search.ask(number, NONE).x)
             search.tell(Told(number, points[-1], np.array([value_of(points[-1])])))
@@ -109,7 +110,7 @@ def test_uncertain_points_come_after_the_uniform_ones_wherever_values_are() -> N
     method = GPBUCB(kernel=KERNEL, n_initial=3, n_uncertain=4, standardise=False)
     points = []
     for sign in (1.0, -2.0):
-        search = method.start(2, 5)
+        search = method.start(Domain.cube(2), 5)
         for number in range(3):
             x = search.ask(number, NONE).x
             search.tell(Told(number, x, np.array([sign * value_of(x)])))
@@ -181,7 +182,7 @@ def test_failed_trials_tell_nothing_and_are_not_waited_for() -> None:
     def multiplier(why: str) -> str:
         return why.partition("sqrt(beta) = ")[2].split()[0]
 
-    search = GPBUCB(information=None, n_initial=3, scale=0.2).start(1, 0)
+    search = GPBUCB(information=None, n_initial=3, scale=0.2).start(Domain.cube(1), 0)
     for i, x in enumerate((0.1, 0.5, 0.9)):
         search.tell(Told(i, np.array([x]), np.array([x])))
     failed = np.array([[0.3], [0.7]])

@@ -8,6 +8,7 @@ import pytest
 
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.gp_ucb import GPUCB, Agnostic, Continuous, Finite
 
 
@@ -54,7 +55,7 @@ def test_wrong_options(options: dict[str, Any], message: str) -> None:
 
 def test_asks_where_the_bound_is_highest() -> None:
     method = GPUCB(scale=0.2)
-    search = method.start(1, 0)
+    search = method.start(Domain.cube(1), 0)
     for number in range(8):
         x = search.ask(number, np.empty((0, 1))).x
         search.tell(Told(number, x, np.array([float(np.sin(6 * x[0]))])))

@@ -23,7 +23,7 @@ KERNEL = Matern(2.5, 0.2)
 
 
 def told_line(n: int, **options: Any) -> GPUCBOnArms:
-    search = GPUCB(kernel=KERNEL, noise=0.1, standardise=False, **options).start_in(LINE, 0)
+    search = GPUCB(kernel=KERNEL, noise=0.1, standardise=False, **options).start(LINE, 0)
     assert isinstance(search, GPUCBOnArms)
     for number in range(n):
         x = search.ask(number, NONE).x
@@ -49,10 +49,10 @@ def test_the_index_is_that_of_algorithm_1_with_the_number_of_arms() -> None:
 
 def test_a_stated_form_is_kept() -> None:
     for form in (Finite(arms=7), Continuous()):
-        search = GPUCB(form=form).start_in(LINE, 0)
+        search = GPUCB(form=form).start(LINE, 0)
         assert isinstance(search, GPUCBOnArms)
         assert search.index.form == form
-    counted = GPUCB().start_in(LINE, 0)
+    counted = GPUCB().start(LINE, 0)
     assert isinstance(counted, GPUCBOnArms)
     assert counted.index.form == Finite(arms=20)
 
@@ -60,15 +60,15 @@ def test_a_stated_form_is_kept() -> None:
 def test_on_the_cube_nothing_changes() -> None:
     """1,000 arms by default there, and the search is the one of the cube."""
     assert GPUCB().beta(3, 1, 0.0) == GPUCB(form=Finite(arms=1000)).beta(3, 1, 0.0)
-    assert not isinstance(GPUCB().start_in(Domain((Axis(), Axis(VALUES))), 0), GPUCBOnArms)
-    assert not isinstance(GPUCB().start_in(Domain((Axis(VALUES),), context=(0,)), 0), GPUCBOnArms)
+    assert not isinstance(GPUCB().start(Domain((Axis(), Axis(VALUES))), 0), GPUCBOnArms)
+    assert not isinstance(GPUCB().start(Domain((Axis(VALUES),), context=(0,)), 0), GPUCBOnArms)
 
 
 def test_choices_have_no_order() -> None:
     """What is told of one choice moves all others alike; with a length-scale an axis, coordinates decide."""
     choices = Domain((Axis(VALUES, ordered=False),))
     for kernel, alike in ((Matern(2.5, 0.7), True), (Matern(2.5, (0.7,)), False)):
-        search = GPUCB(kernel=kernel, n_initial=1, standardise=False).start_in(choices, 0)
+        search = GPUCB(kernel=kernel, n_initial=1, standardise=False).start(choices, 0)
         assert isinstance(search, GPUCBOnArms)
         search.tell(Told(0, np.array([VALUES[3]]), np.array([1.0])))
         others = np.delete(search.model.gp.predict(search._features).mean, 3)
@@ -76,7 +76,7 @@ def test_choices_have_no_order() -> None:
 
 
 def test_initial_arms_are_distinct_and_pending_ones_left_out() -> None:
-    search = GPUCB(n_initial=15).start_in(LINE, 3)
+    search = GPUCB(n_initial=15).start(LINE, 3)
     pending = NONE
     for number in range(10):
         pending = np.vstack([pending, search.ask(number, pending).x])

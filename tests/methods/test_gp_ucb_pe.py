@@ -13,6 +13,7 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.gp_ucb import GPUCB
 from quadrat.methods.gp_ucb_pe import GPUCBPE, ExploringSearch, Region, explore
 from quadrat.optimizer import FAILED, Optimizer
@@ -31,7 +32,7 @@ def value_of(x: Array) -> float:
 
 def told_at_uniform_points(n: int = 40, seed: int = 0, **options: Any) -> ExploringSearch:
     method = GPUCBPE(kernel=KERNEL, standardise=False, scale=0.2, **options)
-    search = method.start(2, seed)
+    search = method.start(Domain.cube(2), seed)
     for number, x in enumerate(generator(seed, 71).random((n, 2))):
         search.tell(Told(number, x, np.array([value_of(x)])))
     return search
@@ -147,7 +148,7 @@ def test_the_first_of_a_batch() -> None:
 def test_batches_of_one_are_gp_ucb_bit_for_bit() -> None:
     runs = []
     for method in (GPUCBPE(scale=0.2), GPUCBPE(scale=0.2, batch_size=1), GPUCB(scale=0.2)):
-        search, points = method.start(2, 3), []
+        search, points = method.start(Domain.cube(2), 3), []
         for number in range(7):
             points.append(search.ask(number, NONE).x)
             search.tell(Told(number, points[-1], np.array([value_of(points[-1])])))

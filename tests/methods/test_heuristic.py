@@ -11,6 +11,7 @@ from quadrat.confidence import UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.heuristic import Heuristic, HeuristicSearch
 from quadrat.partition import from_regression_tree
 
@@ -20,7 +21,7 @@ Y = np.sin(4 * X[:, 0]) + X[:, 1]
 
 
 def started(method: Heuristic, n: int = 30) -> HeuristicSearch:
-    search = method.start(2, 0)
+    search = method.start(Domain.cube(2), 0)
     for number in range(n):
         search.tell(Told(number, X[number], Y[number : number + 1]))
     return search
@@ -94,7 +95,10 @@ def test_points_differ_with_the_trial_and_repeat_with_it() -> None:
 
 
 def test_replicates_count_in_their_cell() -> None:
-    once, thrice = Heuristic(standardise=False, n_initial=1).start(1, 0), Heuristic(standardise=False).start(1, 0)
+    once, thrice = (
+        Heuristic(standardise=False, n_initial=1).start(Domain.cube(1), 0),
+        Heuristic(standardise=False).start(Domain.cube(1), 0),
+    )
     once.tell(Told(0, np.array([0.3]), np.array([1.0, 1.2, 0.8])))
     for number, value in enumerate([1.0, 1.2, 0.8]):
         thrice.tell(Told(number, np.array([0.3]), np.array([value])))

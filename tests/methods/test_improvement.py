@@ -6,12 +6,13 @@ from scipy.stats import norm
 
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.improvement import ExpectedImprovement, ProbabilityOfImprovement
 from quadrat.methods.surrogate import ModelBased, ModelSearch
 
 
 def started(method: ModelBased) -> ModelSearch:
-    search, rng = method.start(1, 1), np.random.default_rng(1)
+    search, rng = method.start(Domain.cube(1), 1), np.random.default_rng(1)
     for number in range(9):
         x = search.ask(number, np.empty((0, 1))).x
         search.tell(Told(number, x, np.array([np.sin(7 * x[0]) + 0.1 * rng.standard_normal()])))
@@ -45,7 +46,7 @@ def test_xi_is_checked() -> None:
 
 @pytest.mark.parametrize("method", [ExpectedImprovement(), ProbabilityOfImprovement()], ids=["EI", "PI"])
 def test_a_constant_objective_is_no_accident(method: ModelBased) -> None:
-    search = method.start(2, 0)
+    search = method.start(Domain.cube(2), 0)
     for number in range(8):
         x = search.ask(number, np.empty((0, 2))).x
         assert ((x >= 0) & (x <= 1)).all()

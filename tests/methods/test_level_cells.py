@@ -166,5 +166,5 @@ def test_averages_that_contradict_other_bounds_reject_the_assumptions() -> None:
     cells.add(np.array([0.5]), np.zeros(12))
     cells.refresh()
     cells.add(np.array([0.9]), np.full(300, 0.8))
-    assert cells.band.rejection is not None
-    assert "at level 0.05: no value of f is left over some cell" in cells.band.rejection
+    assert cells.rejection is not None
+    assert "at level 0.05: no value of f is left over some cell" in cells.rejection

@@ -13,6 +13,7 @@ from quadrat.confidence import Assumptions
 from quadrat.kernels import Kernel, Matern
 from quadrat.methods.base import Told
 from quadrat.methods.classification import ABOVE, BELOW, UNDECIDED
+from quadrat.methods.domain import Domain
 from quadrat.methods.level_search import LevelSearch
 from quadrat.methods.level_set import LevelSet, LevelSetMethod
 from quadrat.methods.multi_scale_level_set import MultiScaleLevelSet
@@ -57,7 +58,7 @@ def step(search: LevelSearch, f: RKHSFunction, i: int, x: Array | None = None) -
 
 
 def started(make: Make, seed: int = 0, n: int = 0, **changes: object) -> tuple[LevelSearch, RKHSFunction]:
-    f, search = truth(3), make(**changes).start(2, seed)
+    f, search = truth(3), make(**changes).start(Domain.cube(2), seed)
     assert isinstance(search, LevelSearch)
     for i in range(n):
         step(search, f, i)
@@ -86,7 +87,7 @@ def test_cells_tile_the_cube_and_labels_are_right_and_stay(make: Make) -> None:
 
 def test_a_search_is_rebuilt_by_telling_alone_bit_for_bit(make: Make) -> None:
     search, f = started(make, n=20)
-    again = make().start(2, 0)
+    again = make().start(Domain.cube(2), 0)
     for i in range(20):
         x = search.cells.tree.points[i]
         again.tell(Told(i, x, np.array([search.cells.values[i]])))
@@ -126,7 +127,7 @@ def test_pending_points_steer_and_differ(make: Make) -> None:
 
 
 def test_where_every_candidate_is_pending_it_draws(make: Make) -> None:
-    search = make().start(1, 0)
+    search = make().start(Domain.cube(1), 0)
     assert isinstance(search, LevelSearch)
     everything = np.arange(513)[:, None] / 512  # centres and lattice of either method
     x = search.ask(0, everything).x
@@ -158,6 +159,27 @@ def test_data_that_reject_the_assumptions_leave_nothing_decided(make: Make) -> N
     assert guess.interval is None
     assert not guess.certified
     assert ((search.ask(30, NONE).x >= 0) & (search.ask(30, NONE).x <= 1)).all()
+
+
+def test_what_a_recommendation_sees_does_not_change_the_labels(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is left at the points that `recommend` looks at; the labels rest on what was told."""
+    search, _ = started(make, n=6)
+    before = search.level_set()
+    assert before.rejection is None
+    monkeypatch.setattr(search.cells.band, "_reach", np.full(6, -0.5))
+    assert search.recommend().interval is None
+    after = search.level_set()
+    assert after.rejection is None
+    np.testing.assert_array_equal(after.label, before.label)
+    assert search.explain()["rejection"] is None
+
+
+def test_bounds_that_leave_nothing_when_they_are_brought_up_reject(monkeypatch: pytest.MonkeyPatch) -> None:
+    search, f = started(fixed, n=2)
+    monkeypatch.setattr(search.cells.band, "_update", lambda: None)
+    monkeypatch.setattr(search.cells.band, "_reach", np.full(6, -0.5))
+    step(search, f, 2, np.array([0.3, 0.4]))
+    assert "no value of f is left at some point" in str(search.level_set().rejection)
 
 
 def test_standard_errors_void_the_guarantee(make: Make) -> None:
@@ -194,7 +216,7 @@ def test_the_explanation_is_plain_data(make: Make) -> None:
 def test_turning_it_swaps_above_and_below(make: Make) -> None:
     """-f with the threshold turned: the same points, mirrored bounds, mirrored labels."""
     search, f = started(make, n=0)
-    turned = make().turned().start(2, 0)
+    turned = make().turned().start(Domain.cube(2), 0)
     for i in range(25):
         x = search.ask(i, NONE).x
         np.testing.assert_array_equal(x, turned.ask(i, NONE).x)
@@ -250,7 +272,7 @@ def test_ambiguity_evaluates_the_most_ambiguous_cell() -> None:
     ("dimension", "kernel"), [(1, KERNEL), (3, KERNEL), (6, Matern(2.5, 1.0)), (2, Matern(0.5, 1))]
 )
 def test_other_dimensions_and_kernels(make: Make, dimension: int, kernel: Kernel) -> None:
-    search = make(kernel=kernel).start(dimension, 0)
+    search = make(kernel=kernel).start(Domain.cube(dimension), 0)
     assert isinstance(search, LevelSearch)
     f = truth(0, dimension, kernel)
     for i in range(6):

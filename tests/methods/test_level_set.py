@@ -8,6 +8,7 @@ import pytest
 from quadrat.confidence import UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
+from quadrat.methods.domain import Domain
 from quadrat.methods.level_set import LevelSet
 from quadrat.optimizer import Optimizer
 from quadrat.space import Float, Space
@@ -22,18 +23,18 @@ def method(**changes: object) -> LevelSet:
 
 @pytest.mark.parametrize(("dimension", "cells"), [(1, 256), (2, 1024), (3, 4096), (8, 4096)])
 def test_the_tiling_is_fixed_by_the_dimension(dimension: int, cells: int) -> None:
-    found = method().start(dimension, 0).level_set()
+    found = method().start(Domain.cube(dimension), 0).level_set()
     assert len(found.label) == cells
     np.testing.assert_allclose(found.volumes, 1 / cells)
 
 
 def test_the_number_of_cells_can_be_chosen_and_axes_are_halved_by_variation() -> None:
-    found = method(cells=16, kernel=Matern(2.5, [0.1, 100.0])).start(2, 0).level_set()
+    found = method(cells=16, kernel=Matern(2.5, [0.1, 100.0])).start(Domain.cube(2), 0).level_set()
     np.testing.assert_allclose(found.upper - found.lower, [[1 / 16, 1.0]] * 16)
 
 
 def test_the_whole_delta_goes_to_the_band() -> None:
-    search = method(delta=0.1).start(2, 0)
+    search = method(delta=0.1).start(Domain.cube(2), 0)
     assert search.cells.band.delta == 0.1
     assert search.cells.average_delta == 0.0
     assert search.level_set().delta == 0.1
@@ -60,8 +61,8 @@ def test_why_not_certified() -> None:
 
 
 def test_a_holder_bound_of_the_user_sharpens_cells() -> None:
-    plain = method(kernel=Matern(1.5, 0.3)).start(2, 0).cells
-    sharper = method(kernel=Matern(1.5, 0.3), holder=UserHolder(0.5)).start(2, 0).cells
+    plain = method(kernel=Matern(1.5, 0.3)).start(Domain.cube(2), 0).cells
+    sharper = method(kernel=Matern(1.5, 0.3), holder=UserHolder(0.5)).start(Domain.cube(2), 0).cells
     assert sharper.way(10)[1] < plain.way(10)[1]
 
 
@@ -86,4 +87,4 @@ def test_bad_settings(changes: dict[str, object], message: str) -> None:
 
 def test_a_kernel_of_another_dimension_is_refused() -> None:
     with pytest.raises(InvalidInput, match="expected points with 2 columns"):
-        method(kernel=Matern(2.5, [0.3, 0.4])).start(3, 0)
+        method(kernel=Matern(2.5, [0.3, 0.4])).start(Domain.cube(3), 0)

@@ -61,11 +61,11 @@ def test_lazy_search_with_pending_points_is_the_full_one_too(seed: int, dimensio
     cells.highest()
     pending = generator(seed, 9).random((3, dimension))
     stored = cells.upper.copy()
-    chosen = cells.highest_among_pending(pending)
+    chosen = cells.look(pending).leaf
     np.testing.assert_array_equal(cells.upper, stored)
     leaves = cells.tree.leaves()
     with cells.band.pending(pending):
-        index = np.minimum(stored[leaves], cells._posterior_bounds(leaves))
+        index = np.minimum(stored[leaves], cells._posterior_bounds(leaves).bounds)
     assert chosen == int(leaves[np.argmax(index)])
 
 
@@ -128,7 +128,7 @@ def test_parts_cover_the_cell_and_sharpen_its_bound() -> None:
     assert cells.tree.cell(node).contains(parts).all()
     np.testing.assert_allclose(parts.mean(0), cells.tree.cell(node).centre)
     plain = cells.band.interval(cells.centres(np.array([node]))).upper[0] + cells.half_variation(node)
-    assert cells._posterior_bounds(np.array([node]))[0] <= plain + 1e-9
+    assert cells._posterior_bounds(np.array([node])).bounds[0] <= plain + 1e-9
     assert len(CellBounds(GIVEN, 5, delta=0.05, degree=0).parts(0)) == 1
 
 
@@ -154,10 +154,10 @@ def test_lazy_search_with_bands_of_cells_is_the_full_one(seed: int, dimension: i
     assert lazy.highest() == int(leaves[np.argmax(full.upper[leaves])])
     pending = generator(seed, 9).random((3, dimension))
     stored = lazy.upper.copy()
-    chosen = lazy.highest_among_pending(pending)
+    chosen = lazy.look(pending).leaf
     np.testing.assert_array_equal(lazy.upper, stored)
     with lazy.band.pending(pending):
-        index = np.minimum(stored[leaves], lazy._posterior_bounds(leaves))
+        index = np.minimum(stored[leaves], lazy._posterior_bounds(leaves).bounds)
     assert chosen == int(leaves[np.argmax(index)])
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
-from quadrat.confidence import Certificate
-from quadrat.errors import InvalidInput
+from quadrat.arrays import Array, Ints
+from quadrat.confidence import Band, Certificate, CertifiedMaximum, certified_maximum
+from quadrat.confidence.slices import SliceBand
+from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Matern
+from quadrat.methods import lp_contextual
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain
 from quadrat.methods.lp_contextual import ContextualLPSearch
@@ -35,7 +38,7 @@ def method(budget: int = 60, **options: Any) -> LPGPUCB:
 
 
 def started(given: LPGPUCB, domain: Domain = DOMAIN) -> ContextualLPSearch:
-    search = given.start_in(domain, 5)
+    search = given.start(domain, 5)
     assert isinstance(search, ContextualLPSearch)
     return search
 
@@ -46,13 +49,13 @@ def played(
     search, points = started(method(**options)), []
     for number in range(n):
         z = contexts[number % len(contexts)]
-        x = search.ask_in(number, NONE, at(z)).x
+        x = search.ask(number, NONE, at(z)).x
         noise = 0.05 * generator(9, number).normal()
         search.tell(Told(number, x, np.array([float(F.values(x[None])[0]) + noise])))
         points.append(x)
         if look:
-            search.recommend_in(at(0.33))
-            search.certificate(search.recommend_in(at(0.33)).x)
+            search.recommend(at(0.33))
+            search.certificate(search.recommend(at(0.33)).x)
             search.explain()
     return search, np.array(points)
 
@@ -60,6 +63,13 @@ def played(
 @pytest.fixture(scope="module")
 def run() -> tuple[ContextualLPSearch, Array]:
     return played(45)
+
+
+def up_to_date(search: ContextualLPSearch, nodes: Ints) -> dict[int, float]:
+    """U_E of nodes with the data as they are, by node."""
+    stored, found = search.cells.upper, search.cells.sharper(nodes)
+    sharper = dict(zip(found.nodes.tolist(), found.bounds.tolist(), strict=True))
+    return {node: min(float(stored[node]), sharper.get(node, np.inf)) for node in nodes.tolist()}
 
 
 def test_asking_in_a_context_only_evaluates_that_context(run: tuple[ContextualLPSearch, Array]) -> None:
@@ -72,23 +82,22 @@ def test_the_index_by_brute_force(run: tuple[ContextualLPSearch, Array]) -> None
     """min(U_E, max over 16 parts of the slice of (upper bound at the part's centre + omega of half a part))."""
     search, _ = run
     cells, slices = search.cells, search.loop.slices
-    with cells.untouched():
-        node, index = slices.highest(at(0.37), NONE)
-        leaves = cells.tree.leaves()
-        cells.refresh(leaves)
-        found = {}
-        for leaf in leaves.tolist():
-            lower, upper = cells.tree.lower[leaf], cells.tree.upper[leaf]
-            if not (lower[1] <= 0.37 < upper[1]):
-                continue
-            width = upper[0] - lower[0]
-            centres = lower[0] + width * (np.arange(16) + 0.5) / 16
-            points = np.column_stack([centres, np.full(16, 0.37)])
-            reach = float(search.assumptions.variation([width / 32, 0.0]))
-            found[leaf] = min(float(cells.upper[leaf]), float(cells.band.quick_upper(points).max()) + reach)
+    seen = slices.look(at(0.37), NONE)
+    leaves = cells.tree.leaves()
+    bounds = up_to_date(search, leaves)
+    found = {}
+    for leaf in leaves.tolist():
+        lower, upper = cells.tree.lower[leaf], cells.tree.upper[leaf]
+        if not (lower[1] <= 0.37 < upper[1]):
+            continue
+        width = upper[0] - lower[0]
+        centres = lower[0] + width * (np.arange(16) + 0.5) / 16
+        points = np.column_stack([centres, np.full(16, 0.37)])
+        reach = float(search.assumptions.variation([width / 32, 0.0]))
+        found[leaf] = min(bounds[leaf], float(cells.band.quick_upper(points).max()) + reach)
     assert 1 < len(found) < len(leaves)
-    assert index == pytest.approx(max(found.values()), abs=1e-12)
-    assert found[node] == pytest.approx(max(found.values()), abs=1e-12)
+    assert seen.index == pytest.approx(max(found.values()), abs=1e-12)
+    assert found[seen.leaf] == pytest.approx(max(found.values()), abs=1e-12)
     assert sorted(found) == slices.leaves(at(0.37)).tolist()
 
 
@@ -98,12 +107,11 @@ def test_a_slice_is_bounded_more_sharply_than_its_cell_and_nothing_of_it_is_stor
     search, _ = run
     cells, slices = search.cells, search.loop.slices
     leaves = slices.leaves(at(0.5))
-    with cells.untouched():
-        cells.refresh(cells.tree.leaves())
-        before = cells.upper.copy()
-        bounds = slices.bounds(leaves, at(0.5))
-        assert (bounds < before[leaves]).any()
-        np.testing.assert_array_equal(cells.upper, before)
+    stored, whole = cells.upper.copy(), up_to_date(search, leaves)
+    bounds, posteriors = slices.bounds(leaves, at(0.5))
+    assert (bounds < [whole[leaf] for leaf in leaves.tolist()]).any()
+    assert posteriors == 16 * len(leaves)
+    np.testing.assert_array_equal(cells.upper, stored)
     # What is stored holds over the whole cell, contexts that were never asked for included.
     grid = np.stack(np.meshgrid(np.linspace(0, 1, 65), np.linspace(0, 1, 65)), axis=-1).reshape(-1, 2)
     truth = F.values(grid)
@@ -122,11 +130,11 @@ def test_cells_are_halved_along_contexts_too(run: tuple[ContextualLPSearch, Arra
 
 def test_pending_points_are_counted_and_change_nothing_stored() -> None:
     search, _ = played(12)
-    taken = search.ask_in(12, NONE, at(0.5)).x[None]
+    taken = search.ask(12, NONE, at(0.5)).x[None]
     first = search.cells.upper.copy()
     chosen = taken
     for number in range(13, 16):
-        x = search.ask_in(number, chosen, at(0.5)).x
+        x = search.ask(number, chosen, at(0.5)).x
         assert x[1] == 0.5
         assert not (chosen == x).all(axis=1).any()
         chosen = np.vstack([chosen, x])
@@ -141,27 +149,62 @@ def test_pending_points_are_counted_and_change_nothing_stored() -> None:
 def test_all_parts_pending() -> None:
     search = started(method())
     parts = search.loop.slices.parts(0, at(0.25))
-    x = search.ask_in(0, parts, at(0.25)).x
+    x = search.ask(0, parts, at(0.25)).x
     assert x[1] == 0.25
     assert not (parts == x).all(axis=1).any()
+
+
+@pytest.mark.parametrize("order", [(0.5, 0.2), (0.2, 0.5)])
+def test_what_is_found_in_one_context_does_not_change_answers_in_another(
+    order: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the context 0.5 the maximum lies below what is reached, whenever it is asked about; in 0.2 it does not."""
+    search, _ = played(9)
+    plain = certified_maximum
+
+    def too_low(band: Band, **options: Any) -> CertifiedMaximum:
+        found = plain(band, **options)
+        assert isinstance(band, SliceBand)
+        return replace(found, value=-0.9) if band.context[1] == 0.5 else found
+
+    monkeypatch.setattr(lp_contextual, "certified_maximum", too_low)
+    guesses = {z: search.recommend(at(z)) for z in order}
+    assert guesses[0.5].interval is None
+    assert guesses[0.2].certified
+    for z in order:
+        found = search.certificate(guesses[z].x)
+        assert isinstance(found, Certificate)
+        assert ("below one that is reached" in str(found.rejection)) == (z == 0.5)
+    assert search.explain()["rejection"] is None
+
+
+def test_a_context_is_needed() -> None:
+    search, _ = played(3)
+    with pytest.raises(InvalidInput, match="context: expected its coordinates"):
+        search.ask(3, NONE)
+    with pytest.raises(InvalidInput, match="context: expected its coordinates"):
+        search.recommend()
+    plain = method().start(Domain.cube(2), 0)
+    with pytest.raises(NotAvailable, match="expected a method that handles contexts, got CertifiedSearch"):
+        plain.ask(0, NONE, at(0.5))
 
 
 def test_a_run_is_rebuilt_bit_for_bit_and_looking_changes_nothing() -> None:
     (first, points), (again, same) = played(14), played(14, look=True)
     np.testing.assert_array_equal(points, same)
     np.testing.assert_array_equal(first.cells.upper, again.cells.upper)
-    one, other = first.certificate(first.recommend_in(at(0.5)).x), again.certificate(again.recommend_in(at(0.5)).x)
+    one, other = first.certificate(first.recommend(at(0.5)).x), again.certificate(again.recommend(at(0.5)).x)
     assert isinstance(one, Certificate)
     assert isinstance(other, Certificate)
     assert one.value == other.value
-    np.testing.assert_array_equal(first.recommend_in(at(0.5)).x, again.recommend_in(at(0.5)).x)
+    np.testing.assert_array_equal(first.recommend(at(0.5)).x, again.recommend(at(0.5)).x)
 
 
 @pytest.mark.parametrize("z", [0.2, 0.37, 1.0])
 def test_recommendation_and_certificate_of_a_context(run: tuple[ContextualLPSearch, Array], z: float) -> None:
     """Also of contexts that were never seen; the maximum by a fine grid of the true function and of the band."""
     search, _ = run
-    got, certificate = search.recommend_in(at(z)), search.certificate(search.recommend_in(at(z)).x)
+    got, certificate = search.recommend(at(z)), search.certificate(search.recommend(at(z)).x)
     assert got.x[1] == z
     assert got.certified
     assert got.interval is not None
@@ -183,7 +226,7 @@ def test_the_certificate_shrinks_with_data() -> None:
     values = []
     for n in (6, 30):
         search = played(n, contexts=(0.3, 0.6))[0]
-        certificate = search.certificate(search.recommend_in(at(0.3)).x)
+        certificate = search.certificate(search.recommend(at(0.3)).x)
         assert isinstance(certificate, Certificate)
         values.append(certificate.value)
     assert values[1] < 0.7 * values[0]
@@ -193,10 +236,10 @@ def test_choices_as_contexts_and_polynomials() -> None:
     search = started(method(degree=1, threshold=0.2), CHOICE)
     for number in range(24):
         z = (1 / 6, 0.5, 5 / 6)[number % 3]
-        x = search.ask_in(number, NONE, at(z)).x
+        x = search.ask(number, NONE, at(z)).x
         assert x[1] == z
         search.tell(Told(number, x, np.array([float(F.values(x[None])[0])])))
-    certificate = search.certificate(search.recommend_in(at(0.5)).x)
+    certificate = search.certificate(search.recommend(at(0.5)).x)
     assert isinstance(certificate, Certificate)
     grid = np.column_stack([np.linspace(0, 1, 501), np.full(501, 0.5)])
     assert F.values(grid).max() - float(F.values(certificate.point[None])[0]) <= certificate.value
@@ -205,13 +248,13 @@ def test_choices_as_contexts_and_polynomials() -> None:
 def test_wrong_assumptions_are_rejected_and_the_mean_recommends() -> None:
     search = started(method(norm_bound=0.2, noise=0.01))
     for number in range(12):
-        x = search.ask_in(number, NONE, at(0.5)).x
+        x = search.ask(number, NONE, at(0.5)).x
         search.tell(Told(number, x, np.array([3 * np.sin(6 * x[0])])))
-    certificate = search.certificate(search.recommend_in(at(0.5)).x)
+    certificate = search.certificate(search.recommend(at(0.5)).x)
     assert isinstance(certificate, Certificate)
     assert certificate.rejection is not None
     assert np.isnan(certificate.value)
-    got = search.recommend_in(at(0.25))
+    got = search.recommend(at(0.25))
     assert got.interval is None
     assert got.x[1] == 0.25
 
@@ -219,8 +262,8 @@ def test_wrong_assumptions_are_rejected_and_the_mean_recommends() -> None:
 def test_standard_errors_are_not_certified() -> None:
     search = started(method())
     search.tell(Told(0, np.array([0.5, 0.5]), np.array([0.1]), variance=0.01))
-    assert "standard error" in str(search.certificate(search.recommend_in(at(0.5)).x))
-    assert not search.recommend_in(at(0.5)).certified
+    assert "standard error" in str(search.certificate(search.recommend(at(0.5)).x))
+    assert not search.recommend(at(0.5)).certified
 
 
 def test_many_dimensions_have_one_part() -> None:
@@ -229,21 +272,21 @@ def test_many_dimensions_have_one_part() -> None:
     search = started(given, domain)
     context = np.array([0.25, *[np.nan] * 5])
     for number in range(4):
-        x = search.ask_in(number, np.empty((0, 6)), context).x
+        x = search.ask(number, np.empty((0, 6)), context).x
         assert x[0] == 0.25
         search.tell(Told(number, x, np.array([0.1])))
     assert search.loop.slices.parts(0, context).shape == (1, 6)
-    assert isinstance(search.certificate(search.recommend_in(context).x), Certificate)
+    assert isinstance(search.certificate(search.recommend(context).x), Certificate)
 
 
 def test_what_is_refused_and_what_is_said() -> None:
     assert all("contexts" in kind.facts.handles for kind in (LPGPUCB, LP0))
     with pytest.raises(InvalidInput, match=r"expected a stated kernel .* got kernel=None"):
-        method(kernel=None).start_in(DOMAIN, 0)
+        method(kernel=None).start(DOMAIN, 0)
     with pytest.raises(InvalidInput, match="got as_printed=True"):
-        method(as_printed=True).start_in(DOMAIN, 0)
+        method(as_printed=True).start(DOMAIN, 0)
     with pytest.raises(InvalidInput, match="without a sketch"):
-        method(sketch=Sketch()).start_in(DOMAIN, 0)
+        method(sketch=Sketch()).start(DOMAIN, 0)
     with pytest.raises(InvalidInput, match="at least one parameter that is not a context"):
-        method().start_in(Domain((Axis(), Axis()), context=(0, 1)), 0)
-    assert not isinstance(method().start_in(Domain.cube(2), 0), ContextualLPSearch)
+        method().start(Domain((Axis(), Axis()), context=(0, 1)), 0)
+    assert not isinstance(method().start(Domain.cube(2), 0), ContextualLPSearch)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from quadrat import problems
 from quadrat.arrays import Array
-from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, LocalBand, UserHolder
+from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, Interval, LocalBand, UserHolder
 from quadrat.confidence.local_band import CAPACITY
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import GammaExponential, Kernel, Matern, SquaredExponential
 from quadrat.methods.base import Search, Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.lp_cells import BOUNDS, CellBounds, Condition
 from quadrat.methods.lp_gp_ucb import LP0, LPGPUCB, information_gain
 from quadrat.methods.lp_printed import PrintedSearch
@@ -45,7 +47,7 @@ def test_certificate_covers_the_regret_at_every_step(dimension: int, degree: int
     for seed in range(5):
         f = draw_rkhs_function(KERNEL, dimension, norm=1.0, rng=generator(seed, 10))
         best = f.maximum()[1]
-        search = method(degree=degree).start(dimension, seed)
+        search = method(degree=degree).start(Domain.cube(dimension), seed)
         for i in range(40):
             x = search.ask(i, np.empty((0, dimension))).x
             search.tell(Told(i, x, np.array([float(f(x)) + 0.1 * generator(seed, i, 5).normal()])))
@@ -65,7 +67,7 @@ def test_certificate_covers_the_regret_at_every_step(dimension: int, degree: int
 
 def test_it_finds_the_maximum_and_the_certificate_shrinks() -> None:
     f = draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(4, 10))
-    search = method(budget=100).start(1, 0)
+    search = method(budget=100).start(Domain.cube(1), 0)
     drive(search, f, 1, 20, 0)
     early = search.certificate(search.recommend().x)
     for i in range(20, 100):
@@ -80,7 +82,7 @@ def test_it_finds_the_maximum_and_the_certificate_shrinks() -> None:
 
 def test_a_norm_bound_too_small_is_rejected_in_the_run() -> None:
     f = draw_rkhs_function(KERNEL, 1, norm=8.0, rng=generator(1, 10))
-    search = method(norm_bound=0.5, noise=0.05).start(1, 0)
+    search = method(norm_bound=0.5, noise=0.05).start(Domain.cube(1), 0)
     points = drive(search, f, 1, 40, 0, noise=0.05)
     certificate = search.certificate(search.recommend().x)
     assert isinstance(certificate, Certificate)
@@ -96,7 +98,9 @@ def test_a_norm_bound_too_small_is_rejected_in_the_run() -> None:
 def test_no_blow_up_in_eight_dimensions(degree: int) -> None:
     """At most 5 splits an evaluation, and the cap is not reached."""
     f = problems.get("branin8")
-    search = LPGPUCB(kernel=Matern(2.5, 1.0), norm_bound=5.0, noise=0.1, budget=200, degree=degree).start(8, 0)
+    search = LPGPUCB(kernel=Matern(2.5, 1.0), norm_bound=5.0, noise=0.1, budget=200, degree=degree).start(
+        Domain.cube(8), 0
+    )
     assert isinstance(search, CertifiedSearch)
     drive(search, f, 8, 60, 0)
     actions = Counter(entry.action for entry in search.rounds)
@@ -107,7 +111,7 @@ def test_no_blow_up_in_eight_dimensions(degree: int) -> None:
 
 def test_the_cap_makes_it_evaluate_and_say_so() -> None:
     f = draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(0, 10))
-    search = method(max_cells=3).start(1, 0)
+    search = method(max_cells=3).start(Domain.cube(1), 0)
     assert isinstance(search, CertifiedSearch)
     drive(search, f, 1, 40, 0)
     assert search.cells.tree.n_leaves <= 3
@@ -119,7 +123,7 @@ def test_all_three_conditions_split() -> None:
     f = draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(2, 10))
     seen: set[str] = set()
     for threshold, noise in ((0.0, 0.02), (0.0, 0.3), (9.0, 0.05)):
-        search = method(threshold=threshold, noise=noise, budget=60, degree=1).start(1, 0)
+        search = method(threshold=threshold, noise=noise, budget=60, degree=1).start(Domain.cube(1), 0)
         assert isinstance(search, CertifiedSearch)
         drive(search, f, 1, 60, 1, noise=noise)
         seen |= {entry.condition.split(":")[0] for entry in search.rounds if entry.action == "split"}
@@ -159,7 +163,7 @@ def test_a_case_where_the_polynomial_bound_decides() -> None:
 
 def test_pending_points_are_not_asked_again() -> None:
     f = draw_rkhs_function(KERNEL, 2, norm=1.0, rng=generator(6, 10))
-    search = method().start(2, 0)
+    search = method().start(Domain.cube(2), 0)
     drive(search, f, 2, 10, 0)
     pending = np.empty((0, 2))
     for i in range(10, 16):
@@ -170,7 +174,7 @@ def test_pending_points_are_not_asked_again() -> None:
 
 def test_stored_bounds_do_not_know_pending_points() -> None:
     f = draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(7, 10))
-    one, two = method().start(1, 0), method().start(1, 0)
+    one, two = method().start(Domain.cube(1), 0), method().start(Domain.cube(1), 0)
     drive(one, f, 1, 12, 0)
     drive(two, f, 1, 12, 0)
     two.ask(12, np.random.default_rng(0).random((5, 1)))
@@ -183,7 +187,7 @@ def test_stored_bounds_do_not_know_pending_points() -> None:
 def test_looking_changes_nothing() -> None:
     """Certificates, recommendations and explanations between asks leave every later suggestion as it was."""
     f = draw_rkhs_function(KERNEL, 2, norm=1.0, rng=generator(3, 10))
-    quiet, curious = method().start(2, 0), method().start(2, 0)
+    quiet, curious = method().start(Domain.cube(2), 0), method().start(Domain.cube(2), 0)
     for i in range(30):
         x, z = quiet.ask(i, np.empty((0, 2))).x, curious.ask(i, np.empty((0, 2))).x
         np.testing.assert_array_equal(x, z)
@@ -195,8 +199,56 @@ def test_looking_changes_nothing() -> None:
         curious.explain()
 
 
+QUESTIONS: dict[str, Callable[[Search], object]] = {
+    "explain": lambda search: search.explain(),
+    "predict": lambda search: search.predict(np.array([[0.1], [0.6]])),
+    "recommend": lambda search: search.recommend(),
+    "certificate": lambda search: search.certificate(np.array([0.3])),
+}
+
+
+@pytest.mark.parametrize(("norm_bound", "noise", "seed", "n"), [(0.35, 0.05, 7, 12), (0.6, 0.2, 1, 38)])
+def test_an_answer_is_the_same_whichever_answers_were_given_before(
+    norm_bound: float, noise: float, seed: int, n: int
+) -> None:
+    """The norm bound is too small, and only those who look at the right points see it.
+
+    After n trials nothing is left at a point that `recommend` and `certificate` look at, while what was told alone
+    rejects nothing.
+    """
+    f = draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(seed, 10))
+    stated = LPGPUCB(kernel=KERNEL, norm_bound=norm_bound, noise=noise, budget=60)
+    found = []
+    for order in (list(QUESTIONS), list(QUESTIONS)[::-1]):
+        search = stated.start(Domain.cube(1), seed)
+        for i in range(n):
+            x = search.ask(i, NONE).x
+            search.tell(Told(i, x, np.array([float(f(x)) + 0.3 * noise * generator(seed, i, 5).normal()])))
+            said = {name: repr(QUESTIONS[name](search)) for name in order}
+        found.append({name: said[name] for name in QUESTIONS})
+    assert found[0] == found[1]
+    assert "no value of f is left at some point" in found[0]["certificate"]
+    assert "interval=None" in found[0]["recommend"]
+    assert search.explain()["rejection"] is None
+
+
+def test_what_the_loop_sees_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is left at the middle of a cell that is asked about: the next answers know, whatever they look at."""
+    search = method(threshold=0.0).start(Domain.cube(1), 0)
+    assert isinstance(search, CertifiedSearch)
+    drive(search, draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(8, 10)), 1, 5, 0)
+    assert search.explain()["rejection"] is None
+    with monkeypatch.context() as patched:
+        patched.setattr(search.band, "interval", lambda X: Interval(np.full(len(X), 0.5), np.full(len(X), 0.4)))
+        search.ask(5, NONE)
+    assert "no value of f is left at some point" in str(search.explain()["rejection"])
+    assert search.recommend().interval is None
+    assert search.predict(np.array([[0.5]])) is None
+    assert search.band.rejection is None
+
+
 def test_replicates_and_standard_errors() -> None:
-    search = method().start(1, 0)
+    search = method().start(Domain.cube(1), 0)
     x = search.ask(0, NONE).x
     search.tell(Told(0, x, np.array([0.1, 0.2, 0.3])))
     assert isinstance(search, CertifiedSearch)
@@ -210,7 +262,7 @@ def test_replicates_and_standard_errors() -> None:
 
 def test_explanation_is_plain_data_that_adds_up() -> None:
     f = draw_rkhs_function(KERNEL, 2, norm=1.0, rng=generator(8, 10))
-    search = method().start(2, 0)
+    search = method().start(Domain.cube(2), 0)
     drive(search, f, 2, 30, 0)
     found = search.explain()
     cells: list[dict[str, object]] = found["cells"]  # type: ignore[assignment]
@@ -228,7 +280,7 @@ def test_explanation_is_plain_data_that_adds_up() -> None:
 def test_the_printed_form_runs_and_certifies_nothing(degree: int) -> None:
     f = draw_rkhs_function(KERNEL, 2, norm=1.0, rng=generator(9, 10))
     printed = method(as_printed=True, degree=degree, holder=UserHolder(np.sqrt(2), 1.0))
-    search = printed.start(2, 0)
+    search = printed.start(Domain.cube(2), 0)
     assert isinstance(search, PrintedSearch)
     points = drive(search, f, 2, 40, 0)
     assert all(((x >= 0) & (x <= 1)).all() for x in points)
@@ -242,7 +294,7 @@ def test_the_printed_form_runs_and_certifies_nothing(degree: int) -> None:
 
 def test_the_printed_form_splits_into_two_to_the_d() -> None:
     f = draw_rkhs_function(KERNEL, 2, norm=1.0, rng=generator(9, 10))
-    search = method(as_printed=True, threshold=0.01, holder=UserHolder(30.0, 1.0)).start(2, 0)
+    search = method(as_printed=True, threshold=0.01, holder=UserHolder(30.0, 1.0)).start(Domain.cube(2), 0)
     assert isinstance(search, PrintedSearch)
     search.max_cells = 100
     drive(search, f, 2, 5, 0)
@@ -276,23 +328,23 @@ def test_information_gain_says_what_it_is() -> None:
 )
 def test_bad_settings(changes: dict[str, object], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        method(**changes).start(1, 0)
+        method(**changes).start(Domain.cube(1), 0)
 
 
 def test_printed_refusals() -> None:
     with pytest.raises(InvalidInput, match=r"at most 10 dimensions.*got 11"):
-        method(as_printed=True).start(11, 0)
+        method(as_printed=True).start(Domain.cube(11), 0)
     with pytest.raises(InvalidInput, match="holder: expected"):
-        method(as_printed=True, kernel=Matern(1.0, 0.3)).start(1, 0)
+        method(as_printed=True, kernel=Matern(1.0, 0.3)).start(Domain.cube(1), 0)
     with pytest.raises(InvalidInput, match="expected points with 2 columns"):
-        method(kernel=Matern(2.5, [0.3, 0.4])).start(3, 0)
+        method(kernel=Matern(2.5, [0.3, 0.4])).start(Domain.cube(3), 0)
 
 
 @pytest.mark.parametrize(
     "kernel", [SquaredExponential(0.3), Matern(0.5, 0.3), Matern(1.5, 0.2) + SquaredExponential(0.5)]
 )
 def test_other_kernels_run(kernel: Kernel) -> None:
-    search = method(kernel=kernel).start(1, 0)
+    search = method(kernel=kernel).start(Domain.cube(1), 0)
     drive(search, np.sum, 1, 10, 0)
     assert isinstance(search.certificate(search.recommend().x), Certificate)
 
@@ -303,7 +355,7 @@ def test_other_kernels_run(kernel: Kernel) -> None:
 def certified(dimension: int, *, budget: int, capacity: int | None, degree: int = 0, seed: int = 0) -> CertifiedSearch:
     """A search whose bands are divided beyond a capacity."""
     return CertifiedSearch(
-        Assumptions(KERNEL, 1.0, 0.1), dimension, seed,
+        Assumptions(KERNEL, 1.0, 0.1), Domain.cube(dimension), seed,
         budget=budget, degree=degree, delta=0.05, threshold=0.2, max_cells=10_000, capacity=capacity,
     )  # fmt: skip
 
@@ -321,7 +373,7 @@ def test_bands_are_divided_where_more_is_planned_than_twice_what_they_hold() -> 
     assert isinstance(band, LocalBand)
     assert (band.capacity, band.delta) == (40, 0.025)
     for budget, kind in ((2 * CAPACITY, AdaptiveBand), (2 * CAPACITY + 1, LocalBand)):
-        search = method(budget=budget, threshold=0.2).start(2, 0)
+        search = method(budget=budget, threshold=0.2).start(Domain.cube(2), 0)
         assert isinstance(search, CertifiedSearch)
         assert isinstance(search.band, kind)
 
@@ -415,7 +467,7 @@ def test_a_norm_bound_too_small_is_rejected_by_a_band_of_a_cell() -> None:
     """The recommendation is then the best seen, without an interval, and nothing is certified."""
     f = draw_rkhs_function(KERNEL, 2, norm=8.0, rng=generator(1, 10))
     search = CertifiedSearch(
-        Assumptions(KERNEL, 0.5, 0.05), 2, 0,
+        Assumptions(KERNEL, 0.5, 0.05), Domain.cube(2), 0,
         budget=60, degree=0, delta=0.05, threshold=0.2, max_cells=10_000, capacity=8,
     )  # fmt: skip
     points = generator(1, 6).random((60, 2))

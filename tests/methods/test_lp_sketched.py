@@ -12,6 +12,7 @@ from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Matern
 from quadrat.methods import LP0, LPGPUCB
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.lp_sketched import SketchedSearch
 from quadrat.optimizer import Optimizer
 from quadrat.problems import draw_rkhs_function
@@ -26,7 +27,7 @@ PLANE = Space(x=Float(0, 1), y=Float(0, 1))
 def test_it_finds_the_top_of_a_function_of_the_ball_and_its_bounds_hold() -> None:
     f = draw_rkhs_function(KERNEL, 2, rng=generator(0, 95), norm=1.0)
     best = f.maximum()[1]
-    search = METHOD.start(2, 0)
+    search = METHOD.start(Domain.cube(2), 0)
     assert isinstance(search, SketchedSearch)
     rng = generator(0, 96)
     for number in range(120):

@@ -34,7 +34,7 @@ def objective(x: Array) -> float:
 
 
 def start(seed: int = 0, **options: Any) -> FidelitySearch:
-    return MFGPUCB(**{"noise": 0.01, **options}).start_in(DOMAIN, seed)
+    return MFGPUCB(**{"noise": 0.01, **options}).start(DOMAIN, seed)
 
 
 def run(search: FidelitySearch, count: int, first: int = 0) -> list[Array]:
@@ -70,7 +70,7 @@ def test_the_design_is_nested_and_cheap_levels_have_most_of_it() -> None:
 def test_levels_that_cost_next_to_nothing_have_more_points() -> None:
     """Up to 10 for each axis, for at most a quarter of an evaluation of the target: 20 of 1, 15 of 4, 2 of 240."""
     axis = FidelityAxis(1, COORDINATES, (1.0, 4.0, 240.0))
-    search = MFGPUCB().start_in(Domain(AXES, fidelity=axis), 0)
+    search = MFGPUCB().start(Domain(AXES, fidelity=axis), 0)
     assert search.design == [20, 15, 2]
 
 
@@ -302,7 +302,7 @@ def test_recommended_stands_for_its_setting() -> None:
         return found
 
     domain = Domain((Axis(tuple(values)), *AXES[1:]), round=rounded, fidelity=DOMAIN.fidelity)
-    search = MFGPUCB(noise=0.01).start_in(domain, 0)
+    search = MFGPUCB(noise=0.01).start(domain, 0)
     for number in range(20):
         x = rounded(search.ask(number, NONE).x[None, :])[0]
         search.tell(Told(number, x, np.array([objective(x)])))
@@ -365,15 +365,15 @@ def test_looking_changes_nothing() -> None:
 
 def test_a_space_without_fidelity_is_refused() -> None:
     with pytest.raises(InvalidInput, match=r"expected a space with a fidelity, got a plain cube; add .* or use GPUCB"):
-        MFGPUCB().start_in(Domain.cube(2), 0)
+        MFGPUCB().start(Domain.cube(2), 0)
     with pytest.raises(InvalidInput, match="expected a space with a fidelity"):
-        MFGPUCB().start(2, 0)
+        MFGPUCB().start(Domain.cube(2), 0)
 
 
 def test_a_fidelity_alone_is_refused() -> None:
     domain = Domain((Axis(COORDINATES),), fidelity=FidelityAxis(0, COORDINATES, COSTS))
     with pytest.raises(InvalidInput, match="expected a parameter beside the fidelity"):
-        MFGPUCB().start_in(domain, 0)
+        MFGPUCB().start(domain, 0)
 
 
 @pytest.mark.parametrize(

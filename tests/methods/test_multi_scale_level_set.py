@@ -10,6 +10,7 @@ from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
 from quadrat.methods.classification import UNDECIDED
+from quadrat.methods.domain import Domain
 from quadrat.methods.multi_scale_level_set import MultiScaleLevelSet
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
@@ -25,7 +26,7 @@ def method(**changes: object) -> MultiScaleLevelSet:
 def test_decided_cells_are_larger_than_undecided_ones() -> None:
     """Cells divide near the threshold and stay large where f is far from it."""
     f = draw_rkhs_function(KERNEL, 2, norm=1.0, rng=generator(3, 10))
-    search = method().start(2, 0)
+    search = method().start(Domain.cube(2), 0)
     for i in range(60):
         x = search.ask(i, np.empty((0, 2))).x
         search.tell(Told(i, x, np.array([float(f(x)) + 0.01 * generator(0, i, 5).normal()])))
@@ -39,14 +40,14 @@ def test_decided_cells_are_larger_than_undecided_ones() -> None:
 
 
 def test_the_shares_of_delta_add_up() -> None:
-    cells = method(delta=0.1).start(2, 0).cells
+    cells = method(delta=0.1).start(Domain.cube(2), 0).cells
     averages = cells.average_delta * sum(2**depth * cell_share(depth) for depth in range(800))
     assert cells.band.delta + averages == pytest.approx(0.1, rel=2e-3)
     assert cells.band.delta + averages <= 0.1 + 1e-12
 
 
 def test_the_cap_on_cells_is_kept() -> None:
-    search = method(max_cells=40).start(2, 0)
+    search = method(max_cells=40).start(Domain.cube(2), 0)
     for i in range(10):
         x = search.ask(i, np.empty((0, 2))).x
         search.tell(Told(i, x, np.array([0.1])))

@@ -99,14 +99,14 @@ def test_wrong_options(options: dict[str, Any], message: str) -> None:
 
 def test_two_to_the_d_cells_at_most_ten_dimensions() -> None:
     with pytest.raises(InvalidInput, match="at most 10 dimensions"):
-        PiGPUCB(all_axes=True).start(11, 0)
-    search = PiGPUCB(all_axes=True, capacity=4, n_initial=2, standardise=False).start(2, 0)
+        PiGPUCB(all_axes=True).start(Domain.cube(11), 0)
+    search = PiGPUCB(all_axes=True, capacity=4, n_initial=2, standardise=False).start(Domain.cube(2), 0)
     run(search, 4)
     assert [cell.depth for cell in search.cells.index.cells] == [2] * 4
 
 
 def test_asks_where_the_index_is_highest_over_all_cells() -> None:
-    search = STATED.start(2, 3)
+    search = STATED.start(Domain.cube(2), 3)
     lattice = np.stack(np.meshgrid(*[np.linspace(0, 1, 41)] * 2), -1).reshape(-1, 2)
     counts = []
     for number in range(40):
@@ -126,8 +126,8 @@ def test_asks_where_the_index_is_highest_over_all_cells() -> None:
 def test_one_cell_is_igp_ucb() -> None:
     """A capacity above n never splits: the index is that of IGP-UCB with delta times the share of the cube."""
     options: dict[str, Any] = {"kernel": Matern(1.5, 0.3), "standardise": False, "n_initial": 1, "budget": 20}
-    whole = PiGPUCB(delta=0.05, capacity=50, **options).start(2, 0)
-    exact = IGPUCB(delta=0.05 * 6 / pi**2, **options).start(2, 0)
+    whole = PiGPUCB(delta=0.05, capacity=50, **options).start(Domain.cube(2), 0)
+    exact = IGPUCB(delta=0.05 * 6 / pi**2, **options).start(Domain.cube(2), 0)
     for number in range(12):
         x = generator(1, number).random(2)
         for search in (whole, exact):
@@ -146,7 +146,7 @@ def test_one_cell_is_igp_ucb() -> None:
 
 def test_remembered_maxima_are_those_found_afresh() -> None:
     """What an ask remembers of cells never changes an answer: [a] asks every time, [b] only at the end."""
-    asked, blind = STATED.start(2, 5), STATED.start(2, 5)
+    asked, blind = STATED.start(Domain.cube(2), 5), STATED.start(Domain.cube(2), 5)
     pending = np.array([[0.2, 0.3], [0.9, 0.1], [0.2, 0.3]])
     for number in range(30):
         x = asked.ask(number, NONE).x
@@ -169,7 +169,7 @@ def test_remembered_maxima_are_those_found_afresh() -> None:
 
 
 def test_pending_points_are_not_asked_again() -> None:
-    search = STATED.start(2, 1)
+    search = STATED.start(Domain.cube(2), 1)
     run(search, 25)
     waiting = NONE
     for _ in range(6):
@@ -179,7 +179,7 @@ def test_pending_points_are_not_asked_again() -> None:
 
 
 def test_recommends_the_evaluated_point_of_highest_lower_bound_in_its_cell() -> None:
-    search = STATED.start(2, 2)
+    search = STATED.start(Domain.cube(2), 2)
     run(search, 40)
     guess, process = search.recommend(), search.cells.belief
     assert process.noise_variance == pytest.approx(0.01)
@@ -197,7 +197,7 @@ def test_recommends_the_evaluated_point_of_highest_lower_bound_in_its_cell() -> 
 
 def test_recommends_what_is_surer() -> None:
     """Five readings of .5 outweigh one of .52, whose mean is higher."""
-    search = STATED.start(2, 0)
+    search = STATED.start(Domain.cube(2), 0)
     search.tell(Told(0, np.array([0.1, 0.1]), np.full(5, 0.5)))
     search.tell(Told(1, np.array([0.9, 0.9]), np.array([0.52])))
     assert search.cells.belief.predict_mean([[0.1, 0.1]]) < search.cells.belief.predict_mean([[0.9, 0.9]])
@@ -206,7 +206,7 @@ def test_recommends_what_is_surer() -> None:
 
 def test_values_in_other_units_make_the_same_choices() -> None:
     """`standardise` and a learned kernel: values and noise a thousand times as large, and shifted."""
-    plain, large = (PiGPUCB(noise=noise, capacity=8).start(2, 0) for noise in (0.1, 100.0))
+    plain, large = (PiGPUCB(noise=noise, capacity=8).start(Domain.cube(2), 0) for noise in (0.1, 100.0))
     for number in range(14):
         one, other = plain.ask(number, NONE).x, large.ask(number, NONE).x
         assert np.allclose(one, other, atol=1e-4)
@@ -216,7 +216,7 @@ def test_values_in_other_units_make_the_same_choices() -> None:
 
 
 def test_replicates_and_standard_errors() -> None:
-    search = STATED.start(2, 0)
+    search = STATED.start(Domain.cube(2), 0)
     x = np.array([0.3, 0.4])
     search.tell(Told(0, x, np.array([0.1, 0.3]), None))
     search.tell(Told(1, x, np.array([0.2, 0.6]), 0.04))
@@ -229,7 +229,7 @@ def test_replicates_and_standard_errors() -> None:
 
 def test_refits_begin_cells_anew() -> None:
     method = PiGPUCB(kernel=Learned(nu=1.5, refit_every=5), capacity=5, n_initial=5)
-    search, again = method.start(2, 0), method.start(2, 0)
+    search, again = method.start(Domain.cube(2), 0), method.start(Domain.cube(2), 0)
     run(search, 16)
     for number in range(16):
         again.tell(Told(number, search.model.x[number], search.model.frame.scale * search.model.y[number : number + 1]
@@ -262,7 +262,7 @@ def test_points_that_stand_for_others_are_never_asked() -> None:
         return np.column_stack([values[np.abs(points[:, :1] - values).argmin(1)], points[:, 1]])
 
     domain = Domain((Axis(tuple(values.tolist())), Axis()), rounded, feasible=lambda points: points[:, 1] <= 0.8)
-    search = replace(STATED, kernel=Matern(1.5, (0.1, 2.0)), capacity=1).start_in(domain, 0)
+    search = replace(STATED, kernel=Matern(1.5, (0.1, 2.0)), capacity=1).start(domain, 0)
     search.tell(Told(0, np.array([0.1, 0.4]), np.array([0.0])))
     for number in range(1, 60):
         x = search.ask(number, NONE).x
@@ -291,7 +291,7 @@ def test_faces_between_cells_are_not_asked(low: float) -> None:
 
 
 def test_nothing_told() -> None:
-    search = STATED.start(2, 0)
+    search = STATED.start(Domain.cube(2), 0)
     assert search.explain() == {"trials": 0}
     assert search.ask(0, NONE).why.startswith("uniform")
 

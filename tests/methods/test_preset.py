@@ -12,6 +12,7 @@ from quadrat.confidence import UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.methods import registry
 from quadrat.methods.base import Method, Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.heuristic import Heuristic
 from quadrat.methods.igp_ucb import IGPUCB
 from quadrat.methods.learned_kernel import Learned
@@ -25,7 +26,7 @@ def regret(method: Method, seed: int, n: int) -> float:
     """Regret of the recommendation after n evaluations of Branin (mean 0, sd 1) with noise of sd .1."""
     problem = problems.get("branin2")
     noisy = problems.NoisyProblem(problem, problems.Gaussian(0.1), seed=seed)
-    search = method.start(2, seed)
+    search = method.start(Domain.cube(2), seed)
     for number in range(n):
         x = search.ask(number, np.empty((0, 2))).x
         search.tell(Told(number, x, np.array([noisy.evaluate(x, number=number).value])))

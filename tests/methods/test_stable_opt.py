@@ -11,6 +11,7 @@ from quadrat.confidence import Assumptions, SimpleBand
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.stable_opt import StableOpt, StableSearch
 from quadrat.optimizer import Optimizer
 from quadrat.randomness import generator
@@ -28,7 +29,7 @@ def bumps(x: Array) -> Array:
 
 def told_line(n: int, seed: int = 0, **options: Any) -> StableSearch:
     """A search of `bumps` that was told n random points."""
-    search = StableOpt(perturbation=0.1, kernel=KERNEL, noise=0.05, **options).start(1, seed)
+    search = StableOpt(perturbation=0.1, kernel=KERNEL, noise=0.05, **options).start(Domain.cube(1), seed)
     for number, x in enumerate(np.random.default_rng(seed).random(n)):
         search.tell(Told(number, np.array([x]), np.array([float(bumps(x))])))
     return search
@@ -88,7 +89,7 @@ def certified(search: StableSearch) -> bool:
 
 
 def test_a_box_of_next_to_no_size_leaves_the_maximum() -> None:
-    search = StableOpt(perturbation=1e-3, kernel=KERNEL, noise=0.05, standardise=False).start(1, 0)
+    search = StableOpt(perturbation=1e-3, kernel=KERNEL, noise=0.05, standardise=False).start(Domain.cube(1), 0)
     for number, x in enumerate(np.linspace(0, 1, 41)):
         search.tell(Told(number, np.array([x]), np.array([float(bumps(x))])))
     assert abs(search.recommend().x[0] - 0.2) < 0.02
@@ -106,7 +107,7 @@ def test_pending_points_differ_and_narrow_the_bounds() -> None:
 
 
 def test_a_rebuilt_search_goes_on_bit_for_bit_and_looking_changes_nothing() -> None:
-    first, again = (StableOpt(perturbation=0.1, noise=0.05).start(2, 4) for _ in range(2))
+    first, again = (StableOpt(perturbation=0.1, noise=0.05).start(Domain.cube(2), 4) for _ in range(2))
     for number in range(9):
         x = first.ask(number, np.empty((0, 2))).x
         assert np.array_equal(x, again.ask(number, np.empty((0, 2))).x)
@@ -183,5 +184,5 @@ def test_wrong_options(options: dict[str, Any], message: str) -> None:
 
 def test_a_box_of_another_dimension_is_refused_at_the_start() -> None:
     with pytest.raises(InvalidInput, match="perturbation: expected 3 entries, got 2"):
-        StableOpt(perturbation=(0.1, 0.2)).start(3, 0)
-    assert StableOpt(perturbation=(0.1, 0.2)).start(2, 0).radius.tolist() == [0.1, 0.2]
+        StableOpt(perturbation=(0.1, 0.2)).start(Domain.cube(3), 0)
+    assert StableOpt(perturbation=(0.1, 0.2)).start(Domain.cube(2), 0).radius.tolist() == [0.1, 0.2]

@@ -12,6 +12,7 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, LogPosterior, Observations, Priors
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.improvement import ExpectedImprovement
 from quadrat.methods.learned_kernel import Learned, learn_kernel
 from quadrat.methods.random_search import RandomSearch
@@ -27,7 +28,7 @@ def told(number: int, x: Array, *values: float, variance: float | None = None) -
 
 
 def run(method: ExpectedImprovement, n: int, dimension: int = 2, seed: int = 0) -> tuple[ModelSearch, list[Told]]:
-    search, history = method.start(dimension, seed), []
+    search, history = method.start(Domain.cube(dimension), seed), []
     for number in range(n):
         x = search.ask(number, np.empty((0, dimension))).x
         history.append(told(number, x, objective(x)))
@@ -41,13 +42,13 @@ def run(method: ExpectedImprovement, n: int, dimension: int = 2, seed: int = 0) 
 def test_the_first_points_are_those_of_random_search() -> None:
     """Uniform, drawn from (seed, number): with one seed, all methods begin alike, and comparisons are paired."""
     _, history = run(ExpectedImprovement(n_initial=4), 5)
-    uniform = RandomSearch().start(2, 0)
+    uniform = RandomSearch().start(Domain.cube(2), 0)
     same = [np.array_equal(uniform.ask(i, np.empty((0, 2))).x, history[i].x) for i in range(5)]
     assert same == [True] * 4 + [False]
 
 
 def test_points_stay_uniform_until_the_initial_trials_are_told() -> None:
-    search = ExpectedImprovement().start(2, 0)
+    search = ExpectedImprovement().start(Domain.cube(2), 0)
     proposals = [search.ask(number, np.empty((0, 2))) for number in range(7)]
     assert all("0 of 5" in proposal.why for proposal in proposals)
     assert len({proposal.x.tobytes() for proposal in proposals}) == 7
@@ -120,7 +121,7 @@ def test_wrong_learning(options: dict[str, Any]) -> None:
 
 def test_a_kernel_of_another_dimension_is_refused_at_the_start() -> None:
     with pytest.raises(InvalidInput, match="expected points with 2 columns"):
-        ExpectedImprovement(kernel=Matern(2.5, (0.2, 0.3))).start(3, 0)
+        ExpectedImprovement(kernel=Matern(2.5, (0.2, 0.3))).start(Domain.cube(3), 0)
 
 
 # --- what enters the posterior
@@ -218,7 +219,7 @@ def test_credible_interval_is_about_as_wide_as_it_says() -> None:
         x = rng.random((15, 1))
         f = np.linalg.cholesky(kernel(x) + 1e-10 * np.eye(15)) @ rng.standard_normal(15)
         method = ExpectedImprovement(kernel=kernel, standardise=False)
-        search = method.start(1, seed)
+        search = method.start(Domain.cube(1), seed)
         for i in range(15):
             search.tell(told(i, x[i], f[i] + 0.1 * rng.standard_normal()))
         guess = search.recommend()
@@ -231,7 +232,7 @@ def test_credible_interval_is_about_as_wide_as_it_says() -> None:
 def test_shifting_and_scaling_values_changes_nothing_but_units() -> None:
     """With standardise, y -> 100 y + 7 (and its noise) leads to the same points, up to rounding."""
     plain, history = run(ExpectedImprovement(), 8)
-    scaled = ExpectedImprovement(noise=10.0).start(2, 0)
+    scaled = ExpectedImprovement(noise=10.0).start(Domain.cube(2), 0)
     for trial in history:
         scaled.tell(told(trial.number, trial.x, 100 * trial.values[0] + 7))
     one, other = plain.recommend(), scaled.recommend()
@@ -243,7 +244,7 @@ def test_shifting_and_scaling_values_changes_nothing_but_units() -> None:
 def test_replay_is_bit_identical() -> None:
     method = ExpectedImprovement(kernel=Learned(refit_every="doubling"))
     search, history = run(method, 11)
-    replayed = method.start(2, 0)
+    replayed = method.start(Domain.cube(2), 0)
     for trial in history:  # no asks in between: whether there were any must not matter
         replayed.tell(trial)
     assert np.array_equal(search.ask(11, np.empty((0, 2))).x, replayed.ask(11, np.empty((0, 2))).x)
@@ -257,4 +258,4 @@ def test_explain_is_plain_data() -> None:
     assert facts["trials"] == 6
     assert facts["initial design complete"] is True
     assert "Matern" in str(facts["kernel"])
-    assert ExpectedImprovement().start(1, 0).explain() == {"trials": 0}
+    assert ExpectedImprovement().start(Domain.cube(1), 0).explain() == {"trials": 0}

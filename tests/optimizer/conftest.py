@@ -12,6 +12,7 @@ import pytest
 from quadrat.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.methods.domain import Domain
 from quadrat.randomness import generator
 
 
@@ -26,8 +27,8 @@ class Scripted(Method):
     certificate: Certificate | str = "not written down"
     log: list[tuple[str, object]] = field(default_factory=list, repr=False, compare=False)
 
-    def start(self, dimension: int, seed: int) -> Search:
-        return ScriptedSearch(self, dimension, seed)
+    def start(self, domain: Domain, seed: int) -> Search:
+        return ScriptedSearch(self, domain.dimension, seed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,7 @@ class ScriptedSearch(Search):
     seed: int
     last: Told | None = None
 
-    def ask(self, number: int, pending: Array) -> Proposal:
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:  # noqa: ARG002
         self.method.log.append(("ask", pending.tolist()))
         if number < len(self.method.points):
             return Proposal(np.array(self.method.points[number]), "written down")
@@ -54,7 +55,7 @@ class ScriptedSearch(Search):
         self.method.log.append(("tell", (told.number, told.x.tolist(), told.values.tolist(), told.variance)))
         self.last = told
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:  # noqa: ARG002
         assert self.last is not None
         return self.method.guess or Guess(self.last.x, float(self.last.values.mean()))
 

@@ -33,10 +33,7 @@ class Uniform(Method):
         "Uniform", "none", "nothing", certifies=True, handles=("pending points", "contexts")
     )
 
-    def start(self, dimension: int, seed: int) -> Search:
-        return self.start_in(Domain.cube(dimension), seed)
-
-    def start_in(self, domain: Domain, seed: int) -> Search:
+    def start(self, domain: Domain, seed: int) -> Search:
         return UniformSearch(domain, seed)
 
 
@@ -45,10 +42,8 @@ class UniformSearch(Search):
         self.domain, self.seed = domain, seed
         self.told: list[Told] = []
 
-    def ask(self, number: int, pending: Array) -> Proposal:  # noqa: ARG002
-        raise AssertionError("never asked without a context")
-
-    def ask_in(self, number: int, pending: Array, context: Array) -> Proposal:  # noqa: ARG002
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:  # noqa: ARG002
+        assert context is not None, "never asked without a context"
         assert np.flatnonzero(~np.isnan(context)).tolist() == list(self.domain.context)
         drawn = generator(self.seed, number).random(len(context))
         return Proposal(np.where(np.isnan(context), drawn, context), "uniform")
@@ -56,10 +51,8 @@ class UniformSearch(Search):
     def tell(self, told: Told) -> None:
         self.told.append(told)
 
-    def recommend(self) -> Guess:
-        raise AssertionError("never asked without a context")
-
-    def recommend_in(self, context: Array) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
+        assert context is not None, "never asked without a context"
         best = max(self.told, key=lambda told: float(told.values[0]))
         return Guess(np.where(np.isnan(context), best.x, context), float(best.values[0]))
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import pytest
 
 from quadrat.errors import InvalidInput
-from quadrat.methods.base import MethodFacts, Search
+from quadrat.methods.base import MethodFacts
 from quadrat.methods.domain import Domain, FidelityAxis
-from quadrat.methods.random_search import RandomSearch
+from quadrat.methods.random_search import DesignSearch, RandomSearch
 from quadrat.optimizer import FAILED, Optimizer
 from quadrat.space import Fidelity, Float, Space
 from quadrat.tune import maximize
@@ -24,9 +24,9 @@ class AnyLevel(RandomSearch):
 
     facts: ClassVar[MethodFacts] = MethodFacts("AnyLevel", "none", "nothing", handles=("pending points", "fidelities"))
 
-    def start_in(self, domain: Domain, seed: int) -> Search:
+    def start(self, domain: Domain, seed: int) -> DesignSearch:
         assert domain.fidelity == FidelityAxis(0, (0.25, 0.75), (1.0, 20.0))
-        return super().start_in(domain, seed)
+        return super().start(domain, seed)
 
 
 def test_costs_add_up_from_the_moment_a_trial_begins() -> None:

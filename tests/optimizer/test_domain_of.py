@@ -149,10 +149,7 @@ class Recorder(Method):
     domains: list[Domain] = field(default_factory=list, repr=False, compare=False)
     points: list[Array] = field(default_factory=list, repr=False, compare=False)
 
-    def start(self, dimension: int, seed: int) -> Search:  # noqa: ARG002
-        raise AssertionError("started without its domain")
-
-    def start_in(self, domain: Domain, seed: int) -> Search:  # noqa: ARG002
+    def start(self, domain: Domain, seed: int) -> Search:  # noqa: ARG002
         self.domains.append(domain)
         return Recording(self)
 
@@ -161,7 +158,7 @@ class Recorder(Method):
 class Recording(Search):
     method: Recorder
 
-    def ask(self, number: int, pending: Array) -> Proposal:  # noqa: ARG002
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:  # noqa: ARG002
         return Proposal(generator(number).random(self.method.domains[0].dimension), "random")
 
     def tell(self, told: Told) -> None:
@@ -171,7 +168,7 @@ class Recording(Search):
         self.method.log.append(("fail", number))
         self.method.points.append(x)
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:  # noqa: ARG002
         return Guess(np.full(self.method.domains[0].dimension, 0.5), 0.0)
 
 

@@ -16,6 +16,7 @@ from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
 from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
 from quadrat.methods.classification import ABOVE, BELOW, UNDECIDED, Classification
+from quadrat.methods.domain import Domain
 from quadrat.methods.level_set import LevelSet
 from quadrat.optimizer import Optimizer
 from quadrat.optimizer.level_sets import Label, LevelSetReport
@@ -35,7 +36,7 @@ class Halves(Method):
     threshold: float
     reason: str | None = None
 
-    def start(self, dimension: int, seed: int) -> Search:  # noqa: ARG002
+    def start(self, domain: Domain, seed: int) -> Search:  # noqa: ARG002
         return HalvesSearch(self)
 
     def turned(self) -> Method:
@@ -46,12 +47,12 @@ class HalvesSearch(Search):
     def __init__(self, method: Halves) -> None:
         self.method = method
 
-    def ask(self, number: int, pending: Array) -> Proposal:  # noqa: ARG002
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:  # noqa: ARG002
         return Proposal(np.full(2, 0.25), "scripted")
 
     def tell(self, told: Told) -> None: ...
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:  # noqa: ARG002
         return Guess(np.full(2, 0.25), 1.0)
 
     def level_set(self) -> Classification:

@@ -212,9 +212,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     numbers: list[int] = []
     ask = AutoSearch.ask
 
-    def recorded(self: AutoSearch, number: int, pending: Array) -> Proposal:
+    def recorded(self: AutoSearch, number: int, pending: Array, context: Array | None = None) -> Proposal:
         numbers.append(number)
-        return ask(self, number, pending)
+        return ask(self, number, pending, context)
 
     monkeypatch.setattr(AutoSearch, "ask", recorded)
     return numbers
@@ -281,9 +281,9 @@ def test_where_asking_changes_the_search_every_suggestion_is_made_again(
     search, numbers = type(optimizer._search), list[int]()
     ask = search.ask
 
-    def recorded(self: Search, number: int, pending: Array) -> Proposal:
+    def recorded(self: Search, number: int, pending: Array, context: Array | None = None) -> Proposal:
         numbers.append(number)
-        return ask(self, number, pending)
+        return ask(self, number, pending, context)
 
     assert not search.asking_changes_nothing
     monkeypatch.setattr(search, "ask", recorded)

@@ -13,7 +13,7 @@ from quadrat.methods.ucb1 import UCB1
 def regret(method: UCB1, means: list[float], n: int, seed: int, *, bernoulli: bool) -> np.ndarray:
     """Cumulative pseudo-regret of one run, shape (n,)."""
     values = tuple(((np.arange(len(means)) + 0.5) / len(means)).tolist())
-    search = method.start_in(Domain((Axis(values, ordered=False),)), seed)
+    search = method.start(Domain((Axis(values, ordered=False),)), seed)
     rng, none = np.random.default_rng(seed), np.empty((0, 1))
     lost = np.empty(n)
     for number in range(n):

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array, Ints
+from quadrat.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Kernel, Matern, SquaredExponential
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.gp_bucb import GPBUCB, information_of
-from quadrat.methods.lp_cells import Condition
+from quadrat.methods.lp_cells import Condition, Sharper
 from quadrat.methods.lp_gp_ucb import LPGPUCB
 from quadrat.methods.lp_search import CertifiedSearch
 from quadrat.problems import draw_rkhs_function
@@ -68,7 +69,9 @@ def test_after_uncertainty_sampling_no_batch_tells_much(seed: int) -> None:
     The batch that tells most is sought greedily from 4,000 points; the T points are those that the search asks.
     """
     T, B = 24, 8
-    search = GPBUCB(kernel=KERNEL, noise=NOISE, standardise=False, n_initial=1, n_uncertain=T - 1).start(2, seed)
+    search = GPBUCB(kernel=KERNEL, noise=NOISE, standardise=False, n_initial=1, n_uncertain=T - 1).start(
+        Domain.cube(2), seed
+    )
     for number in range(T):
         x = search.ask(number, np.empty((0, 2))).x
         search.tell(Told(number, x, np.zeros(1)))
@@ -96,15 +99,15 @@ class Recorded:
         self.search = search
         self.steps: list[tuple[str, Any]] = []
         cells = search.cells
-        add, refresh, expand, highest = cells.add, cells.refresh, cells.expand, cells.highest
+        add, store, expand, highest = cells.add, cells._store, cells.expand, cells.highest
 
         def recorded_add(x: Array, values: Array) -> None:
             self.steps.append(("add", (x.copy(), values.copy())))
             add(x, values)
 
-        def recorded_refresh(nodes: Ints) -> None:
-            self.steps.append(("refresh", nodes.copy()))
-            refresh(nodes)
+        def recorded_store(found: Sharper) -> None:
+            self.steps.append(("refresh", found.nodes.copy()))
+            store(found)
 
         def recorded_expand(node: int, condition: Condition) -> None:
             self.steps.append(("expand", (node, condition)))
@@ -115,7 +118,7 @@ class Recorded:
             self.steps.append(("highest", top))
             return top
 
-        cells.add, cells.refresh, cells.expand = recorded_add, recorded_refresh, recorded_expand  # type: ignore[method-assign]
+        cells.add, cells._store, cells.expand = recorded_add, recorded_store, recorded_expand  # type: ignore[method-assign]
         cells.highest = recorded_highest  # type: ignore[method-assign]
 
     def done_again(self, fresh: CertifiedSearch) -> CertifiedSearch:
@@ -135,13 +138,13 @@ class Recorded:
 
 def started(dimension: int, seed: int, capacity: int | None) -> CertifiedSearch:
     method = LPGPUCB(kernel=KERNEL, norm_bound=1.0, noise=NOISE, budget=64)
-    search = method.start(dimension, seed)
+    search = method.start(Domain.cube(dimension), seed)
     assert isinstance(search, CertifiedSearch)
     if capacity is None:
         return search
     return CertifiedSearch(
         search.assumptions,
-        dimension,
+        Domain.cube(dimension),
         seed,
         budget=64,
         degree=1,

@@ -35,15 +35,15 @@ def fails(seed: int, noise: float) -> bool:
     """
     f = draw_rkhs_function(KERNEL, 2, norm=1.0, rng=generator(seed, 1))
     method = LP0(kernel=KERNEL, norm_bound=1.0, noise=noise, budget=ROUNDS, delta=DELTA, threshold=0.1)
-    search = method.start_in(Domain((Axis(), Axis()), context=(1,)), seed)
+    search = method.start(Domain((Axis(), Axis()), context=(1,)), seed)
     rounds = generator(seed, 2).integers(len(CONTEXTS), size=ROUNDS)
     for i, z in enumerate(rounds.tolist()):
-        x = search.ask_in(i, np.empty((0, 2)), np.array([np.nan, CONTEXTS[z]])).x
+        x = search.ask(i, np.empty((0, 2)), np.array([np.nan, CONTEXTS[z]])).x
         search.tell(Told(i, x, f.values(x[None]) + noise * generator(seed, 3, i).normal()))
         if i % 5 != 4:
             continue
         for context in (*CONTEXTS[::2], 0.5):
-            got = search.certificate(search.recommend_in(np.array([np.nan, context])).x)
+            got = search.certificate(search.recommend(np.array([np.nan, context])).x)
             assert isinstance(got, Certificate)
             best = float(f.values(np.column_stack([GRID, np.full(len(GRID), context)])).max())
             value = float(f.values(got.point[None])[0])
@@ -116,10 +116,10 @@ def test_average_regret_falls_with_the_number_of_rounds() -> None:
     early, late = [], []
     for seed in range(2):
         problem = ContextualProblem(draw_rkhs_function(KERNEL, 2, rng=generator(seed, 1)).as_problem(), (1,))
-        search = CGPUCB(noise=0.05).start_in(Domain((Axis(), Axis()), context=(1,)), seed)
+        search = CGPUCB(noise=0.05).start(Domain((Axis(), Axis()), context=(1,)), seed)
         points = []
         for i, z in enumerate(generator(seed, 2).integers(4, size=30).tolist()):
-            x = search.ask_in(i, np.empty((0, 2)), np.array([np.nan, CONTEXTS[z]])).x
+            x = search.ask(i, np.empty((0, 2)), np.array([np.nan, CONTEXTS[z]])).x
             search.tell(Told(i, x, problem.problem.values(x[None]) + 0.05 * generator(seed, 3, i).normal()))
             points.append(x)
         regrets = problem.regrets(points)

@@ -42,7 +42,7 @@ def bound_fails(seed: int, factor: float) -> bool:
     method = MFGPUCB(
         kernel=KERNEL, noise=NOISE, zeta=(zeta,), n_initial=4, standardise=False, form=form, delta=DELTA, scale=1.0
     )
-    search = method.start_in(DOMAIN, seed)
+    search = method.start(DOMAIN, seed)
     for number in range(ROUNDS):
         x = search.ask(number, np.empty((0, 2))).x
         nearest = int(np.abs(GRID - x[0]).argmin())

@@ -14,6 +14,7 @@ from quadrat.confidence import AdaptiveBand
 from quadrat.kernels import Matern, SquaredExponential
 from quadrat.methods.base import Told
 from quadrat.methods.classification import ABOVE, BELOW, UNDECIDED
+from quadrat.methods.domain import Domain
 from quadrat.methods.level_cells import LevelCells
 from quadrat.methods.level_search import LevelSearch
 from quadrat.methods.level_set import LevelSet
@@ -36,7 +37,7 @@ def fails(make: type[LevelSet] | type[MultiScaleLevelSet], seed: int, options: d
     truth = f.values(FINE)
     threshold = float(np.median(truth))
     stated = {"threshold": threshold, "kernel": KERNEL, "norm_bound": 1.0, "noise": NOISE, "delta": DELTA}
-    search = make(**stated, **options).start(1, seed)  # type: ignore[arg-type]
+    search = make(**stated, **options).start(Domain.cube(1), seed)  # type: ignore[arg-type]
     decided = 0
     for i in range(25):
         x = search.ask(i, np.empty((0, 1))).x
@@ -83,7 +84,7 @@ def test_half_the_width_is_noticed(share: float, caught: bool, monkeypatch: pyte
         method = LevelSet(
             threshold=0.0, kernel=SquaredExponential(500.0), norm_bound=4.0, noise=1.0, delta=DELTA, cells=1
         )
-        search: LevelSearch = method.start(1, seed)
+        search: LevelSearch = method.start(Domain.cube(1), seed)
         noise = generator(seed, 13).normal(size=40)
         for i, y in enumerate(noise):
             search.tell(Told(i, np.array([0.5]), np.array([y])))

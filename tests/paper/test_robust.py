@@ -12,6 +12,7 @@ import pytest
 from quadrat.arrays import Array
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.stable_opt import StableOpt
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
@@ -35,7 +36,7 @@ def test_robust_regret_is_at_most_twice_the_width_where_it_samples(seed: int) ->
     method = StableOpt(
         perturbation=RADIUS, kernel=KERNEL, noise=NOISE, standardise=False, multiplier=None, norm_bound=1.0, delta=0.05
     )
-    search = method.start(1, seed)
+    search = method.start(Domain.cube(1), seed)
     rng, none = np.random.default_rng(seed), np.empty((0, 1))
     widths = []
     for number in range(22):

@@ -9,6 +9,7 @@ from quadrat.arrays import Array
 from quadrat.confidence import AdaptiveBand, Assumptions, LocalBand, SimpleBand
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.lp_gp_ucb import information_gain
 from quadrat.methods.lp_search import CertifiedSearch
 from quadrat.problems import RKHSFunction, draw_rkhs_function
@@ -104,7 +105,7 @@ def searched(f: RKHSFunction, n: int, seed: int) -> tuple[Array, Array]:
     """Points and values of a certified search with one band for all: they gather around the maximum, and repeat."""
     threshold = information_gain(KERNEL, n, 0.1**2, 2).value / np.sqrt(n)
     search = CertifiedSearch(
-        Assumptions(KERNEL, 1.0, 0.1), 2, seed,
+        Assumptions(KERNEL, 1.0, 0.1), Domain.cube(2), seed,
         budget=n, degree=0, delta=0.05, threshold=threshold, max_cells=100_000, capacity=None,
     )  # fmt: skip
     points, values = np.empty((n, 2)), np.empty(n)

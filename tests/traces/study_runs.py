@@ -51,7 +51,7 @@ def of_study(study: optuna.Study, design: int, **more: Any) -> Trace:
     }
 
 
-def recommended(study: optuna.Study, **options: Any) -> dict[str, Any]:
+def recommended(study: optuna.Study, **options: Any) -> Any:
     """Return what is recommended of a study, or why nothing is."""
     try:
         return form.recommendation(qd.recommend(study, **options))

@@ -9,8 +9,9 @@ lemma restates it with a misprint and without its regulariser.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Protocol
 
 import numpy as np
@@ -22,7 +23,16 @@ from quadrat.confidence.interval import Interval
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 
-__all__ = ["LADDER", "AdaptiveBand", "Band", "ChowdhuryGopalanBand", "SimpleBand", "default_regulariser"]
+__all__ = [
+    "LADDER",
+    "AdaptiveBand",
+    "Band",
+    "ChowdhuryGopalanBand",
+    "SearchBand",
+    "SimpleBand",
+    "contradiction",
+    "default_regulariser",
+]
 
 LADDER = (1 / 16, 1 / 4, 1.0, 4.0, 16.0, 64.0)
 """Multiples of lambda at which the adaptive band is evaluated; their intersection is reported."""
@@ -31,12 +41,17 @@ _SLACK = 1e-9  # of the scale of what is compared: rounding must never reject wh
 
 
 class Band(Protocol):
-    """What every band can do.
+    """What every band can do, and all that a certificate needs.
+
+    A band is a function of what was added to it. Asking it for bounds changes nothing. A class that inherits from this
+    one has `is_hallucinating` and `rejected_because` as they stand here.
 
     Attributes
     ----------
     assumptions
         What its bounds rest on.
+    delta
+        Probability with which the band may fail.
 
     Examples
     --------
@@ -50,20 +65,97 @@ class Band(Protocol):
     """
 
     assumptions: Assumptions
+    delta: float
 
+    @abstractmethod
     def add(self, X: ArrayLike, y: ArrayLike) -> None:
         """Observe y, shape (k,), at the rows of X, shape (k, D)."""
 
+    @abstractmethod
     def interval(self, X: ArrayLike) -> Interval:
         """Return bounds on f at the rows of X, shape (m, D)."""
 
     @property
+    @abstractmethod
     def x(self) -> Array:
         """Distinct observed points, shape (n, D)."""
 
     @property
+    @abstractmethod
     def rejection(self) -> str | None:
-        """Why the data reject the assumptions, or None."""
+        """Why what was added rejects the assumptions, or None. `contradiction` adds what bounds at points show."""
+
+    @property
+    def is_hallucinating(self) -> bool:
+        """Whether pending points count as observed just now; False for a band that never counts any."""
+        return False
+
+    def rejected_because(self, why: str, level: float | None = None) -> str | None:
+        """Return the sentence that the data reject the assumptions; None for a band that rejects nothing.
+
+        Parameters
+        ----------
+        why
+            What contradicts them.
+        level
+            Probability of rejecting wrongly: the band's own delta, unless other bounds took part.
+        """
+        return rejection_at(self.delta if level is None else level, why)
+
+
+class SearchBand(Band, Protocol):
+    """A band that a search over cells can use: upper bounds that are quick, and points that are pending."""
+
+    @abstractmethod
+    def quick_upper(self, X: ArrayLike) -> Array:
+        """Return an upper bound at the rows of X, shape (m,): valid, cheaper than `interval`, perhaps wider."""
+
+    @abstractmethod
+    def optimism(self, X: ArrayLike) -> Array:
+        """Return `quick_upper` of X before it is clipped to B s: it tells points apart where all bounds are B s."""
+
+    @abstractmethod
+    def mean(self, X: ArrayLike) -> Array:
+        """Return an estimate of f at the rows of X, shape (m,)."""
+
+    @abstractmethod
+    def pending(self, X: ArrayLike) -> AbstractContextManager[None]:
+        """Within the block deviations count the rows of X as observed: good for choosing, not a bound on anything."""
+
+    @abstractmethod
+    def prefer(self, X: ArrayLike) -> None:
+        """Let `quick_upper` be sharp at the rows of X; called at times that what was added decides."""
+
+
+def rejection_at(level: float, why: str) -> str:
+    """Return the sentence that the data reject the assumptions."""
+    return f"assumptions rejected by the data at level {level:g}: {why}"
+
+
+def contradiction(band: Band, *, empty: bool) -> str | None:
+    """Return why the data reject the assumptions, or None: what the band knows, else what its bounds at points show.
+
+    Parameters
+    ----------
+    band
+        Outside of any block of pending points, which reject nothing.
+    empty
+        Whether its bounds leave no value of f at some point (`Interval.is_empty`).
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> given = Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.05)
+    >>> band = AdaptiveBand(given, delta=0.05)
+    >>> contradiction(band, empty=band.interval([[0.2]]).is_empty(given.ceiling)) is None
+    True
+    >>> contradiction(band, empty=True)
+    'assumptions rejected by the data at level 0.05: no value of f is left at some point (norm at most 1)'
+    """
+    known = band.rejection
+    if known is not None or not empty:
+        return known
+    return band.rejected_because(f"no value of f is left at some point (norm at most {band.assumptions.norm_bound:g})")
 
 
 def default_regulariser(assumptions: Assumptions) -> float:
@@ -72,13 +164,14 @@ def default_regulariser(assumptions: Assumptions) -> float:
 
 
 class OnePosterior:
-    """What bands around a single posterior share; their width does not depend on y."""
+    """What bands around a single posterior share; their width does not depend on y, so that they reject nothing."""
 
     def __init__(self, assumptions: Assumptions, delta: float, regulariser: float) -> None:
         self.assumptions = assumptions
         self.delta = as_probability(delta)
         self.regulariser = as_number(regulariser, name="regulariser", at_least=1e-12 * assumptions.kernel.variance)
         self._gp = self._posterior()
+        self._hallucinated = 0
 
     def _posterior(self) -> GaussianProcess:
         return GaussianProcess(self.assumptions.kernel, noise_variance=self.regulariser, jitter=False)
@@ -97,11 +190,28 @@ class OnePosterior:
         """None: the width of this band does not depend on y, so nothing can contradict it."""
         return None
 
+    def rejected_because(self, why: str, level: float | None = None) -> str | None:  # noqa: ARG002
+        """Return None: whatever `why` is and at whatever `level`, this band is no judge of its assumptions."""
+        return None
+
     @contextmanager
     def pending(self, X: ArrayLike) -> Iterator[None]:
         """Within the block deviations count the rows of X as observed: good for choosing, not a bound on anything."""
         with self._gp.pending(X):
-            yield
+            self._hallucinated += 1
+            try:
+                yield
+            finally:
+                self._hallucinated -= 1
+
+    @property
+    def is_hallucinating(self) -> bool:
+        """Whether pending points count as observed just now."""
+        return self._hallucinated > 0
+
+    def mean(self, X: ArrayLike) -> Array:
+        """Return the posterior mean at the rows of X, shape (m,)."""
+        return self._gp.predict_mean(X)
 
     def prefer(self, X: ArrayLike) -> None:
         """Nothing to choose at any X: this band has one regulariser."""
@@ -164,11 +274,12 @@ class AdaptiveBand:
         |f(x) - mu_a(x)| <= (sigma_a(x) / sqrt a) sqrt(R^2 + a B^2 - a y^T (K + a I)^-1 y).
 
     a runs over lambda * LADDER; the result is clipped to +- B s. A radicand below 0, or a lower bound above an
-    upper one, has probability at most delta under the assumptions: it rejects them, and `rejection` says so. That
-    detects a norm bound too small for what the kernel sees. What no function of the ball explains would pass for
-    noise; so a tenth of delta goes to a bound on the noise itself: E exp(eta^2 / 4 sigma^2) <= sqrt 2 for
-    sigma-sub-Gaussian eta, hence by Ville's inequality ||y - f||^2 <= sigma^2 (4 log(10/delta) + 2 N log 2) at all
-    times, while no f of the ball has less than max_a (a y^T (K + a I)^-1 y - a B^2). `band_delta` = .9 delta is left.
+    upper one, has probability at most delta under the assumptions: it rejects them. `rejection` says so of a radicand,
+    `contradiction` of both. That detects a norm bound too small for what the kernel sees. What no function of the ball
+    explains would pass for noise; so a tenth of delta goes to a bound on the noise itself: E exp(eta^2 / 4 sigma^2) <=
+    sqrt 2 for sigma-sub-Gaussian eta, hence by Ville's inequality ||y - f||^2 <= sigma^2 (4 log(10/delta) + 2 N log 2)
+    at all times, while no f of the ball has less than max_a (a y^T (K + a I)^-1 y - a B^2). `band_delta` = .9 delta is
+    left.
 
     Cost: six factors instead of one, each grown in O(n^2); a point costs six triangular solves and one column of
     the kernel matrix. (One eigendecomposition would serve all a and make points cheaper, but costs 9 n^3 whenever
@@ -232,28 +343,27 @@ class AdaptiveBand:
         scale = (noise + fit) / a + given.norm_bound**2 + quadratic
         if (squares < -_SLACK * scale).any():
             at = int(np.argmin(squares / scale))
-            self.reject(
+            self._reject(
                 f"no function of norm at most {given.norm_bound:g} comes close enough to the observations for noise of"
                 f" {given.noise:g} (regulariser {a[at]:.3g}: {squares[at]:.3g} < 0)"
             )
         most = given.noise**2 * (4 * np.log(10 / self.delta) + 2 * np.log(2) * self._base.n_observations)
         least = float((a * quadratic - a * given.norm_bound**2).max())
         if least > most * (1 + _SLACK):
-            self.reject(
+            self._reject(
                 f"whatever f is, the residuals have a sum of squares of at least {least:.3g}, more than noise of"
                 f" {given.noise:g} allows ({most:.3g}): the norm bound {given.norm_bound:g} or the noise is too small"
             )
         self._reach = np.sqrt(np.maximum(squares, 0.0))
 
-    def reject(self, why: str, level: float | None = None) -> None:
-        """Record that the data reject the assumptions; the first reason stays. Pending points reject nothing.
+    def _reject(self, why: str) -> None:
+        """Record that what was added rejects the assumptions; the first reason stays."""
+        if self._rejection is None:
+            self._rejection = rejection_at(self.delta, why)
 
-        `why` says how. `level` is the probability of doing so wrongly: the band's own delta, unless other bounds took
-        part.
-        """
-        if self._rejection is None and not self.is_hallucinating:
-            at = self.delta if level is None else level
-            self._rejection = f"assumptions rejected by the data at level {at:g}: {why}"
+    def rejected_because(self, why: str, level: float | None = None) -> str | None:
+        """Return the sentence that the data reject the assumptions: `why`, at the band's delta or another `level`."""
+        return rejection_at(self.delta if level is None else level, why)
 
     @property
     def x(self) -> Array:
@@ -267,7 +377,7 @@ class AdaptiveBand:
 
     @property
     def rejection(self) -> str | None:
-        """Why the data reject the assumptions, or None."""
+        """Why what was added rejects the assumptions, or None."""
         return self._rejection
 
     @contextmanager
@@ -314,7 +424,7 @@ class AdaptiveBand:
         return self._base.predict_mean(X)
 
     def interval(self, X: ArrayLike) -> Interval:
-        """Return the intersection at the rows of X; where it is empty the assumptions are rejected."""
+        """Return the intersection at the rows of X; where it is empty the data reject the assumptions."""
         cross = self._base.cross(X)
         lower = np.full(len(cross), -np.inf)
         upper = np.full(len(cross), np.inf)
@@ -323,10 +433,7 @@ class AdaptiveBand:
             half = reach * prediction.deviation
             np.maximum(lower, prediction.mean - half, out=lower)
             np.minimum(upper, prediction.mean + half, out=upper)
-        interval = _clipped(lower, upper, self.assumptions)
-        if (interval.lower > interval.upper + _SLACK * self.assumptions.ceiling).any():
-            self.reject(f"no value of f is left at some point (norm at most {self.assumptions.norm_bound:g})")
-        return interval
+        return _clipped(lower, upper, self.assumptions)
 
 
 class ChowdhuryGopalanBand(OnePosterior):

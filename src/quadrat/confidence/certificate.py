@@ -17,8 +17,7 @@ import numpy as np
 
 from quadrat.arrays import Array, ArrayLike, as_points, as_vector
 from quadrat.confidence.assumptions import Assumptions, UserHolder
-from quadrat.confidence.bands import AdaptiveBand, Band
-from quadrat.confidence.local_band import LocalBand
+from quadrat.confidence.bands import AdaptiveBand, Band, contradiction
 from quadrat.confidence.maximum import certified_maximum
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Kernel
@@ -120,21 +119,25 @@ def certify(band: Band, *, dimension: int, max_cells: int = 4096, tolerance: flo
     >>> bool(abs(found.point[0] - 0.3) < 0.1), round(found.value, 2)
     (True, 0.1)
     """
-    if isinstance(band, AdaptiveBand | LocalBand) and band.is_hallucinating:
+    if band.is_hallucinating:
         raise InvalidInput("band: expected no pending points, got some; certify outside the `pending` block")
     top = certified_maximum(band, dimension=dimension, max_cells=max_cells, tolerance=tolerance)
     seen = band.x.reshape(-1, dimension)
     seen = seen[((seen >= 0) & (seen <= 1)).all(1)]  # f may be observed outside the cube, but is not maximised there
     candidates = np.vstack([top.centres, seen])
-    lowers = np.concatenate([top.lowers, band.interval(seen).lower]) if len(seen) else top.lowers
+    lowers, empty = top.lowers, top.contradicted
+    if len(seen):
+        tried = band.interval(seen)
+        lowers, empty = np.concatenate([lowers, tried.lower]), empty or tried.is_empty(band.assumptions.ceiling)
     best = int(np.argmax(lowers))
     at = band.interval(candidates[best : best + 1])
     value = remaining_regret(top.value, float(at.lower[0]), band.assumptions.ceiling)
-    if value < 0 and isinstance(band, AdaptiveBand | LocalBand):
-        band.reject(f"the best value still possible lies {-value:.3g} below one that is reached")
-    if band.rejection is not None:
+    rejection = contradiction(band, empty=empty)
+    if rejection is None and value < 0:
+        rejection = band.rejected_because(f"the best value still possible lies {-value:.3g} below one that is reached")
+    if rejection is not None:
         value = float("nan")
-    return Certificate(value, candidates[best], (float(at.lower[0]), float(at.upper[0])), top.value, band.rejection)
+    return Certificate(value, candidates[best], (float(at.lower[0]), float(at.upper[0])), top.value, rejection)
 
 
 @dataclass(frozen=True)

@@ -67,12 +67,16 @@ class ContextualBand(AdaptiveBand):
 
     @property
     def rejection(self) -> str | None:
-        """Why the data reject the assumptions, or None: all bands are asked."""
-        if super().rejection is None:
-            found = next((band.rejection for _, band in self._own.values() if band.rejection is not None), None)
-            if found is not None:  # one of all the bands: together they may be wrong with the whole of delta
-                self.reject(found.partition(": ")[2], self._whole)
-        return super().rejection
+        """Why what was added rejects the assumptions, or None: all bands are asked."""
+        of_all = super().rejection
+        if of_all is not None:
+            return of_all
+        found = next((band.rejection for _, band in self._own.values() if band.rejection is not None), None)
+        return None if found is None else self.rejected_because(found.partition(": ")[2])
+
+    def rejected_because(self, why: str, level: float | None = None) -> str | None:
+        """As of `AdaptiveBand`; together the bands are wrong with the whole of delta, unless a `level` is given."""
+        return super().rejected_because(why, self._whole if level is None else level)
 
     @contextmanager
     def pending(self, X: ArrayLike) -> Iterator[None]:
@@ -100,14 +104,11 @@ class ContextualBand(AdaptiveBand):
         return upper
 
     def interval(self, X: ArrayLike) -> Interval:
-        """Return the intersection at the rows of X, shape (m, D); where it is empty the assumptions are rejected."""
+        """Return the intersection at the rows of X, shape (m, D); where it is empty the data reject the assumptions."""
         points = as_points(X, dimension=len(self._fixed), name="X")
         joint = super().interval(points)
         lower, upper = joint.lower.copy(), joint.upper.copy()
         for band, rows in self._of_contexts(points):
             own = band.interval(points[rows])
             lower[rows], upper[rows] = np.maximum(lower[rows], own.lower), np.minimum(upper[rows], own.upper)
-        if (lower > upper + 1e-9 * self.assumptions.ceiling).any():
-            why = f"no value of f is left at some point (norm at most {self.assumptions.norm_bound:g})"
-            self.reject(why, self._whole)
         return Interval(lower, upper)

@@ -23,7 +23,7 @@ import numpy as np
 
 from quadrat.arrays import Array, ArrayLike, Ints, as_number, as_vector
 from quadrat.confidence.assumptions import Assumptions
-from quadrat.confidence.bands import AdaptiveBand
+from quadrat.confidence.bands import AdaptiveBand, rejection_at
 from quadrat.confidence.budget import as_probability, cell_share
 from quadrat.confidence.interval import Interval
 from quadrat.errors import InvalidInput
@@ -90,7 +90,8 @@ class LocalBand:
         self._members: dict[int, list[int]] = {0: []}  # leaf: the distinct points that belong to it
         self._born: dict[int, int] = {0: 0}  # leaf: how many observations there were when it came to be
         self._bands: dict[int, tuple[AdaptiveBand, int]] = {}  # leaf: its band, and how many observations that has seen
-        self._rejection: str | None = None
+        self._rejected: dict[int, tuple[int, str]] = {}  # node: after how many observations its band rejected, and why
+        self._unread: list[tuple[int, int]] = []  # nodes divided before anybody asked for their band, and when
         self._pending: list[_Pending] = []
 
     @property
@@ -98,8 +99,8 @@ class LocalBand:
         """How many cells have a band."""
         return self._tree.n_leaves
 
-    def _band(self, leaf: int) -> AdaptiveBand:
-        """Return the band of a leaf with all that was observed near it.
+    def _band(self, leaf: int, count: int | None = None) -> AdaptiveBand:
+        """Return the band of a leaf with all that was observed near it, or with the first `count` observations.
 
         Bands follow when they are asked for: most observations are near cells that nobody asks about. What was there
         when the cell came to be is taken in at once, what came later one by one, so that a band is the same to the last
@@ -109,17 +110,19 @@ class LocalBand:
             band, seen = self._bands[leaf]
         else:
             band, seen = AdaptiveBand(self.assumptions, self.delta * cell_share(self._tree.depth(leaf))), 0
-        count = len(self._observed)
+        count = len(self._observed) if count is None else count
         if seen < count:
-            first = self._born[leaf]
+            first = min(self._born[leaf], count)
             if seen < first:
                 rows = self._belong(leaf, self._observed.view[:first])
                 if len(rows):
                     band.add(self._observed.view[rows], self._values.view[rows])
                 self._bands[leaf], seen = (band, first), first
-            for row in (seen + self._belong(leaf, self._observed.view[seen:])).tolist():
+                self._note(leaf)
+            for row in (seen + self._belong(leaf, self._observed.view[seen:count])).tolist():
                 band.add(self._observed.view[row : row + 1], self._values.view[row : row + 1])
                 self._bands[leaf] = band, row + 1
+                self._note(leaf)
         self._bands[leaf] = band, count
         return band
 
@@ -134,9 +137,10 @@ class LocalBand:
             raise InvalidInput("add: expected no pending points, got some; leave the `pending` block first")
         points = self._points(X)
         values = as_vector(y, length=len(points), name="y")
+        before = len(self._observed)
         self._observed.extend(points)
         self._values.extend(values)
-        for point in points + 0.0:
+        for count, point in enumerate(points + 0.0, before + 1):
             key = point.tobytes()
             if key not in self._known:
                 self._known.add(key)
@@ -144,16 +148,21 @@ class LocalBand:
                 near = self._near(point[None, :]).tolist()
                 for leaf in near:
                     self._members[leaf].append(len(self._x) - 1)
-                self._divide(near)
+                self._divide(near, count)
 
-    def _divide(self, leaves: list[int]) -> None:
-        """Replace those of the leaves that are full by their halves, and so on."""
+    def _divide(self, leaves: list[int], count: int) -> None:
+        """Replace those of the leaves that are full after `count` observations by their halves, and so on.
+
+        What the band of a leaf has rejected until then stays. A band that nobody has asked for is made when `rejection`
+        is: so that is the same whoever looked where, and cells that nobody asks about cost nothing.
+        """
         full = [leaf for leaf in leaves if self._is_full(leaf)]
         while full:
             leaf = full.pop()
             if leaf in self._bands:
-                self._note(self._band(leaf))
-                del self._bands[leaf]
+                self._read(leaf, count)
+            else:
+                self._unread.append((leaf, count))
             members = np.array(self._members.pop(leaf))
             for child in self._tree.split(leaf):
                 self._members[child] = members[self._belong(child, self._x.view[members])].tolist()
@@ -192,26 +201,32 @@ class LocalBand:
 
     # --- rejection
 
-    def _note(self, band: AdaptiveBand) -> None:
-        if self._rejection is None:
-            self._rejection = band.rejection
-
-    def reject(self, why: str, level: float | None = None) -> None:
-        """Record that the data reject the assumptions; the first reason stays. Pending points reject nothing.
-
-        `why` says how. `level` is the probability of doing so wrongly: the band's own delta, unless other bounds took
-        part.
-        """
-        if self.rejection is None and not self.is_hallucinating:
-            at = self.delta if level is None else level
-            self._rejection = f"assumptions rejected by the data at level {at:g}: {why}"
-
     @property
     def rejection(self) -> str | None:
-        """Why the data reject the assumptions, or None: all bands are asked."""
+        """Why what was added rejects the assumptions, or None: all bands are asked, and the first reason stays."""
+        while self._unread:
+            self._read(*self._unread[-1])
+            self._unread.pop()
         for leaf in self._tree.leaves().tolist():
-            self._note(self._band(leaf))
-        return self._rejection
+            self._band(leaf)
+        if not self._rejected:
+            return None
+        return self._rejected[min(self._rejected, key=lambda node: (self._rejected[node][0], node))][1]
+
+    def _read(self, node: int, count: int) -> None:
+        """Note what the band of a node rejects with the first `count` observations, and forget the band."""
+        self._band(node, count)
+        del self._bands[node]
+
+    def _note(self, leaf: int) -> None:
+        """Write down when and why the band of a leaf has rejected: what it rejects once it rejects for ever."""
+        band, seen = self._bands[leaf]
+        if band.rejection is not None:
+            self._rejected.setdefault(leaf, (seen, band.rejection))
+
+    def rejected_because(self, why: str, level: float | None = None) -> str | None:
+        """As of `AdaptiveBand`: `why`, at the delta of all bands together or another `level`."""
+        return rejection_at(self.delta if level is None else level, why)
 
     # --- pending points
 

@@ -35,6 +35,8 @@ class CertifiedMaximum:
         Lower bounds of f there, shape (m,).
     resolved
         Whether the tolerance was reached before the cells were used up.
+    contradicted
+        Whether the band left no value of f at one of the points that were looked at.
 
     Examples
     --------
@@ -49,7 +51,8 @@ class CertifiedMaximum:
     value: float
     centres: Array
     lowers: Array
-    resolved: bool  # whether the tolerance was met before the cells ran out
+    resolved: bool
+    contradicted: bool = False
 
 
 def certified_maximum(
@@ -93,6 +96,7 @@ def certified_maximum(
     centre_lower = {0: float(root.lower[0])}
     half: dict[int, float] = {}  # depth -> omega(H): all cells of one depth are alike
     slack = tolerance * given.ceiling
+    contradicted = root.is_empty(given.ceiling)
     while True:
         order = sorted(bound, key=lambda node: -bound[node])
         best = max(centre_upper[node] for node in bound)
@@ -105,6 +109,7 @@ def certified_maximum(
         children = [child for node in split for child in tree.split(node)]
         lower, upper = np.asarray(tree.lower)[children], np.asarray(tree.upper)[children]
         interval = band.interval((lower + upper) / 2)
+        contradicted |= interval.is_empty(given.ceiling)
         for i, child in enumerate(children):
             depth = tree.depth(child)
             if depth not in half:
@@ -118,4 +123,4 @@ def certified_maximum(
     value = max(bound.values())
     centres = (np.asarray(tree.lower)[leaves] + np.asarray(tree.upper)[leaves]) / 2
     resolved = value <= max(centre_upper.values()) + slack
-    return CertifiedMaximum(value, centres, np.array([centre_lower[node] for node in leaves]), resolved)
+    return CertifiedMaximum(value, centres, np.array([centre_lower[node] for node in leaves]), resolved, contradicted)

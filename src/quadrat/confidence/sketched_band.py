@@ -123,10 +123,6 @@ class SketchedBand(OnePosterior):
         at = self._gp.predict(X)
         return at.mean + self.beta * at.deviation
 
-    def mean(self, X: ArrayLike) -> Array:
-        """Return the sketched mean at the rows of X, shape (p,)."""
-        return self._gp.predict_mean(X)
-
     def interval(self, X: ArrayLike) -> Interval:
         """Return bounds on f at the rows of X, shape (p, D)."""
         at, ceiling = self._gp.predict(X), self.assumptions.ceiling

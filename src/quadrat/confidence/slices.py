@@ -68,6 +68,7 @@ class SliceBand:
         if not self.free.any():
             raise InvalidInput("context: expected at least one axis that is free (NaN), got none")
         self.assumptions: Assumptions = SliceAssumptions.of(band.assumptions, self.free)
+        self.delta = band.delta
 
     def joint(self, X: ArrayLike) -> Array:
         """Return the points of the joint cube (m, D) with these free coordinates (m, d)."""
@@ -95,3 +96,12 @@ class SliceBand:
     def rejection(self) -> str | None:
         """Why the data reject the assumptions, or None."""
         return self.band.rejection
+
+    @property
+    def is_hallucinating(self) -> bool:
+        """Whether pending points count as observed just now."""
+        return self.band.is_hallucinating
+
+    def rejected_because(self, why: str, level: float | None = None) -> str | None:
+        """As of the band: `why`, at its own `level` or another."""
+        return self.band.rejected_because(why, level)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
     from quadrat.methods.bkb import BKB
     from quadrat.methods.cgp_ucb import CGPUCB
+    from quadrat.methods.domain import Domain
     from quadrat.methods.gp_bucb import GPBUCB
     from quadrat.methods.gp_ucb import GPUCB, Agnostic, Continuous, Finite
     from quadrat.methods.gp_ucb_pe import GPUCBPE
@@ -40,6 +41,7 @@ _HOME = {
     "base": "Guess Method MethodFacts Proposal Search Told",
     "bkb": "BKB",
     "cgp_ucb": "CGPUCB",
+    "domain": "Domain",
     "gp_bucb": "GPBUCB",
     "gp_ucb": "Agnostic Continuous Finite GPUCB",
     "gp_ucb_pe": "GPUCBPE",
@@ -78,6 +80,7 @@ __all__ = [
     "Agnostic",
     "Auto",
     "Continuous",
+    "Domain",
     "ExpectedImprovement",
     "Finite",
     "Guess",

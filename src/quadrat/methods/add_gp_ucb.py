@@ -32,7 +32,7 @@ from quadrat.methods.acquisition import excesses, expected_gain, gain_of, points
 from quadrat.methods.additive_fit import AdditiveFit, Groups, fit_additive
 from quadrat.methods.additive_groups import Learning, learn_groups, ordered, singletons
 from quadrat.methods.additive_model import AdditiveModel, GroupPosterior
-from quadrat.methods.base import CREDIBLE, Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.methods.base import CREDIBLE, Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
 from quadrat.methods.domain import Domain
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
@@ -158,10 +158,7 @@ class AddGPUCB(Method):
         assert not isinstance(self.form, str)
         return self.form.beta(t, groups)
 
-    def start(self, dimension: int, seed: int) -> AdditiveSearch:
-        return AdditiveSearch(self, Domain.cube(dimension), seed)
-
-    def start_in(self, domain: Domain, seed: int) -> AdditiveSearch:
+    def start(self, domain: Domain, seed: int) -> AdditiveSearch:
         """Begin a search, named by `seed`, in a domain whose names the groups may use."""
         named = None if self.groups is None else _named(self.groups)
         if named is None:
@@ -249,7 +246,8 @@ class AdditiveSearch(Search):
             by=self.method.learning,
         )
 
-    def ask(self, number: int, pending: Array) -> Proposal:
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
+        refuse_context(self, context)
         if not self.model.settled:
             of = f"{self.model.trials} of {self.n_initial} initial trials told"
             return Proposal(generator(self.seed, number).random(self.dimension), f"uniform: {of}")
@@ -269,8 +267,9 @@ class AdditiveSearch(Search):
     def tell_many(self, told: Sequence[Told]) -> None:
         self.model.tell_many(told)
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
         """Return the point of highest posterior mean, found group by group, with a 90 % credible interval."""
+        refuse_context(self, context)
         trials = self.model.trials
         with self.model.groups() as posterior:
             x = self._permitted(posterior.maximise(0.0, generator(self.seed, trials, _BEST))[0])

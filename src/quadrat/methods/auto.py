@@ -25,7 +25,19 @@ from quadrat.methods.acquisition import UPPER, excesses, points_around
 from quadrat.methods.auto_cells import AutoCells
 from quadrat.methods.auto_model import LARGEST, LearnedModel
 from quadrat.methods.auto_score import AutoScore
-from quadrat.methods.base import CREDIBLE, Failed, Guess, Happened, Method, MethodFacts, Proposal, Pruned, Search, Told
+from quadrat.methods.base import (
+    CREDIBLE,
+    Failed,
+    Guess,
+    Happened,
+    Method,
+    MethodFacts,
+    Proposal,
+    Pruned,
+    Search,
+    Told,
+    refuse_context,
+)
 from quadrat.methods.beliefs import Beliefs
 from quadrat.methods.constraints import Constraints
 from quadrat.methods.crowd import MOST, highest_of_a_draw, nearest_running
@@ -101,10 +113,7 @@ class Auto(Method):
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_initial", as_count(self.n_initial, name="n_initial", at_least=1))
 
-    def start(self, dimension: int, seed: int) -> AutoSearch:
-        return self.start_in(Domain.cube(dimension), seed)
-
-    def start_in(self, domain: Domain, seed: int) -> AutoSearch:
+    def start(self, domain: Domain, seed: int) -> AutoSearch:
         return AutoSearch(self, domain, seed)
 
 
@@ -121,7 +130,7 @@ class AutoSearch(Search):
         self.cells = AutoCells(self.beliefs, seed)
         self._failed: set[bytes] = set()
         self._pruned: dict[bytes, Array] = {}  # points, the latest last
-        self._design = SobolSearch().start(domain.dimension, seed)
+        self._design = SobolSearch().start(domain, seed)
 
     @property
     def beliefs(self) -> Beliefs:
@@ -178,7 +187,8 @@ class AutoSearch(Search):
                 if isinstance(one, Pruned):
                     self._avoid(one.x)
 
-    def ask(self, number: int, pending: Array) -> Proposal:
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
+        refuse_context(self, context)
         if number == 0:
             return Proposal(np.full(self.domain.dimension, 0.5), "the centre of the space")
         if number < self.method.n_initial or self.model.trials < min(FEWEST, self.model.first):
@@ -266,13 +276,14 @@ class AutoSearch(Search):
         enough = max(REPEAT_WORTH * worth[-1], _LEAST_WORTH)
         return top[best] if not busy[best] and worth[best] > enough else None
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
         """Return the evaluated point of highest averaged mean, with a 90 % credible interval.
 
         Of those where the constraints are believed to hold, and were not told otherwise if there are such; where there
         is none, the one with the best chance. Where there are too many observations for one model, of the best place
         that is known.
         """
+        refuse_context(self, context)
         if self.model.is_of_all:
             return self._recommend(self.beliefs, self.model.x)
         return self._recommend(*self._best_place())

@@ -34,6 +34,7 @@ __all__ = [
     "Pruned",
     "Search",
     "Told",
+    "refuse_context",
 ]
 
 
@@ -123,7 +124,8 @@ class Proposal:
     --------
     >>> import numpy as np
     >>> from quadrat.methods import RandomSearch
-    >>> RandomSearch().start(2, seed=0).ask(0, np.empty((0, 2))).why
+    >>> from quadrat.methods.domain import Domain
+    >>> RandomSearch().start(Domain.cube(2), seed=0).ask(0, np.empty((0, 2))).why
     'uniform'
     """
 
@@ -156,7 +158,8 @@ class Guess:
     --------
     >>> import numpy as np
     >>> from quadrat.methods import RandomSearch
-    >>> search = RandomSearch().start(1, seed=0)
+    >>> from quadrat.methods.domain import Domain
+    >>> search = RandomSearch().start(Domain.cube(1), seed=0)
     >>> search.tell(Told(0, np.array([0.5]), np.array([1.0])))
     >>> search.recommend()
     Guess(x=array([0.5]), value=1.0, interval=None, certified=False, gain=None, gain_upper=None, feasibility=None)
@@ -174,6 +177,10 @@ class Guess:
 class Search(ABC):
     """A method at work. The optimizer calls these and nothing else.
 
+    `tell`, `tell_many`, `fail` and, unless `asking_changes_nothing`, `ask` change a search. Nothing else does: an
+    answer (`recommend`, `predict`, `certificate`, `level_set`, `explain`) is the same whichever answers were given
+    before.
+
     Attributes
     ----------
     asking_changes_nothing
@@ -184,7 +191,8 @@ class Search(ABC):
     --------
     >>> import numpy as np
     >>> from quadrat.methods import SobolSearch
-    >>> search = SobolSearch().start(1, seed=0)
+    >>> from quadrat.methods.domain import Domain
+    >>> search = SobolSearch().start(Domain.cube(1), seed=0)
     >>> for number in range(8):
     ...     x = search.ask(number, np.empty((0, 1))).x
     ...     search.tell(Told(number, x, -((x - 0.3) ** 2)))
@@ -195,7 +203,7 @@ class Search(ABC):
     asking_changes_nothing: ClassVar[bool] = False
 
     @abstractmethod
-    def ask(self, number: int, pending: Array) -> Proposal:
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
         """Propose the point of trial `number`.
 
         Parameters
@@ -204,7 +212,10 @@ class Search(ABC):
             The trial's number, from 0; it names the random stream.
         pending
             Points asked but not told, and points whose evaluation failed or was pruned, shape (p, D): not worth asking
-            again now.
+            again now. In a domain with contexts, each has a context of its own.
+        context
+            Shape (D,): coordinates on the axes that the context fixes, NaN on those that are free. The proposal has
+            these coordinates there. None in a domain without contexts, and for a method that does not handle them.
 
         Returns
         -------
@@ -254,8 +265,11 @@ class Search(ABC):
             self.take(one)
 
     @abstractmethod
-    def recommend(self) -> Guess:
-        """Return the best point according to what was told; at least one trial was."""
+    def recommend(self, context: Array | None = None) -> Guess:
+        """Return the best point according to what was told; at least one trial was.
+
+        In a `context`, as of `ask`, the best point there: the context need not have been seen before.
+        """
 
     def predict(self, points: Array) -> tuple[Array, Array, Array] | None:  # noqa: ARG002
         """Return what is believed of f at points (m, D), rounded where the space rounds; at least one trial was told.
@@ -270,30 +284,6 @@ class Search(ABC):
         """Return how far from the optimum a point (D,) can be, or why nobody can tell; in contexts, in its own."""
         return DOES_NOT_CERTIFY
 
-    # --- contexts: only searches whose method handles them are asked for these
-
-    def ask_in(self, number: int, pending: Array, context: Array) -> Proposal:  # noqa: ARG002
-        """Propose the point of trial `number` in a context.
-
-        Parameters
-        ----------
-        number, pending
-            As of `ask`; pending points have contexts of their own.
-        context
-            Shape (D,): coordinates on the axes that the context fixes, NaN on those that are free. The proposal has
-            these coordinates there.
-
-        Returns
-        -------
-        Proposal
-            The point and one phrase that says why.
-        """
-        raise NotAvailable(f"trial {number}: expected a method that handles contexts, got {type(self).__name__}")
-
-    def recommend_in(self, context: Array) -> Guess:  # noqa: ARG002
-        """Return the best point in a context, (D,) as of `ask_in`, which need not have been seen before."""
-        raise NotAvailable(f"recommend: expected a method that handles contexts, got {type(self).__name__}")
-
     # --- level sets
 
     def level_set(self) -> Classification | str:
@@ -303,6 +293,18 @@ class Search(ABC):
     def explain(self) -> dict[str, object]:
         """Return what the search knows, as plain data: cells with their bounds, a log of rounds, fitted values."""
         return {}
+
+
+def refuse_context(search: Search, context: Array | None) -> None:
+    """Refuse a context, for a search that cannot choose in one; the optimizer has refused its method before.
+
+    Raises
+    ------
+    NotAvailable
+        There is one.
+    """
+    if context is not None:
+        raise NotAvailable(f"context: expected a method that handles contexts, got {type(search).__name__}")
 
 
 Ability: TypeAlias = Literal[
@@ -375,12 +377,12 @@ class Method(ABC):
     ... class Halton(Method):
     ...     facts = MethodFacts(title="Halton's sequence", paper="Halton 1960", assumes="nothing")
     ...
-    ...     def start(self, dimension, seed):
+    ...     def start(self, domain, seed):
     ...         from scipy.stats import qmc
     ...
-    ...         points = qmc.Halton(dimension, seed=seed).random(100)
+    ...         points = qmc.Halton(domain.dimension, seed=seed).random(100)
     ...         return DesignSearch(lambda number: points[number], "next point of Halton's sequence")
-    >>> Halton().start(2, seed=0).ask(0, np.empty((0, 2))).why
+    >>> Halton().start(Domain.cube(2), seed=0).ask(0, np.empty((0, 2))).why
     "next point of Halton's sequence"
     """
 
@@ -388,13 +390,14 @@ class Method(ABC):
     estimates_gain: ClassVar[bool] = False
 
     @abstractmethod
-    def start(self, dimension: int, seed: int) -> Search:
+    def start(self, domain: Domain, seed: int) -> Search:
         """Begin a search over [0, 1]^D.
 
         Parameters
         ----------
-        dimension
-            D, >= 1.
+        domain
+            The cube, and which values, names, contexts, fidelities and constraints stand behind its axes;
+            `Domain.cube(dimension)` is the plain one. Many methods see its dimension alone.
         seed
             Names all randomness of the search.
 
@@ -402,24 +405,12 @@ class Method(ABC):
         -------
         Search
             One that was told nothing.
+
+        Raises
+        ------
+        InvalidInput
+            The method cannot search this domain.
         """
-
-    def start_in(self, domain: Domain, seed: int) -> Search:
-        """Begin a search over the cube with what is behind it; most methods see the cube alone.
-
-        Parameters
-        ----------
-        domain
-            Which values, names, contexts, fidelities and constraints stand behind the axes.
-        seed
-            As of `start`.
-
-        Returns
-        -------
-        Search
-            One that was told nothing.
-        """
-        return self.start(domain.dimension, seed)
 
     def turned(self) -> Method:
         """Return the method for -f in the place of f: one with a threshold turns it, most are the same for both."""

@@ -120,10 +120,7 @@ class CGPUCB(ModelBased):
         root = sqrt(self.beta(model.trials + 1, model.domain.dimension, model.gain))
         return upper_bound(root), f"largest upper confidence bound in this context, sqrt(beta) = {root:.3g}"
 
-    def start(self, dimension: int, seed: int) -> ContextModelSearch:  # type: ignore[override]  # another search
-        return self.start_in(Domain.cube(dimension), seed)
-
-    def start_in(self, domain: Domain, seed: int) -> ContextModelSearch:  # type: ignore[override]  # as above
+    def start(self, domain: Domain, seed: int) -> ContextModelSearch:  # type: ignore[override]  # another search
         return ContextModelSearch(self, domain, seed)
 
 
@@ -169,10 +166,9 @@ class ContextModelSearch(Search):
         self.model = ContextModel(method, domain, seed)
         self._points: list[Array] = []  # as told, one a trial
 
-    @property
-    def _anywhere(self) -> Array:
-        """The context of a domain that has none."""
-        return np.full(self.domain.dimension, np.nan)
+    def _slice(self, context: Array | None) -> ContextSlice:
+        """Return the points among which to choose; in a domain without contexts, all of them."""
+        return ContextSlice(self.domain, np.full(self.domain.dimension, np.nan) if context is None else context)
 
     def tell(self, told: Told) -> None:
         self.model.tell(told)
@@ -180,11 +176,8 @@ class ContextModelSearch(Search):
 
     # --- asking
 
-    def ask(self, number: int, pending: Array) -> Proposal:
-        return self.ask_in(number, pending, self._anywhere)
-
-    def ask_in(self, number: int, pending: Array, context: Array) -> Proposal:
-        within = ContextSlice(self.domain, context)
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
+        within = self._slice(context)
         if not self.model.settled:
             of = f"{self.model.trials} of {self.method.n_initial} initial trials told"
             return Proposal(within.draw(1, generator(self.seed, number))[0], f"uniform: {of}")
@@ -218,16 +211,13 @@ class ContextModelSearch(Search):
 
     # --- answers
 
-    def recommend(self) -> Guess:
-        return self.recommend_in(self._anywhere)
-
-    def recommend_in(self, context: Array) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
         """Return the point of the slice with the highest posterior mean, with a 90 % credible interval.
 
         It need not have been evaluated. The gain is that within the slice, over what may be evaluated there; None where
         too few such points are known.
         """
-        within, gp = ContextSlice(self.domain, context), self.model.belief
+        within, gp = self._slice(context), self.model.belief
         rng = generator(self.seed, self.model.trials, _ASCENT)
         nowhere = np.empty((0, self.domain.dimension))
         x, _ = self._highest(gp, upper_bound(0.0), within, rng, nowhere)

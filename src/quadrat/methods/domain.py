@@ -148,7 +148,7 @@ class Domain:
 
     @classmethod
     def cube(cls, dimension: int) -> Domain:
-        """Return the plain cube [0, 1]^D."""
+        """Return the plain cube [0, 1]^D, D = `dimension` >= 1."""
         return cls((Axis(),) * dimension)
 
     @property
@@ -232,9 +232,9 @@ class Domain:
         return np.where(self.smooth, gradients[:, self.columns], 0.0)
 
     def neighbours(self, point: Array, rng: np.random.Generator, most: int = 12) -> Array:
-        """Return rounded points that differ from this one, (D,), on one axis that is not smooth; shape (m, D).
+        """Return rounded points that differ from `point`, (D,), on one axis that is not smooth; shape (m, D).
 
-        Both neighbours where values are ordered, and up to `most` others, drawn at random, where they are not.
+        Both neighbours where values are ordered, and up to `most` others, drawn with `rng`, where they are not.
         """
         found = []
         for i, axis in enumerate(self.axes):

@@ -24,6 +24,7 @@ from quadrat.arrays import Array, as_number
 from quadrat.gp import GaussianProcess
 from quadrat.methods.acquisition import Score, maximise, upper_bound
 from quadrat.methods.base import MethodFacts, Proposal
+from quadrat.methods.domain import Domain
 from quadrat.methods.gp_ucb import GPUCB, Agnostic, Continuous, Finite
 from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.partition.unit_cube import as_count
@@ -126,8 +127,8 @@ class GPBUCB(ModelBased):
         """Return sqrt(beta_t) = exp(C) sqrt(alpha), alpha = alpha_t, while pending points tell `gained` nats."""
         return exp(min(gained, _MOST) if self.information is None else self.information) * sqrt(alpha)
 
-    def start(self, dimension: int, seed: int) -> BatchSearch:
-        return BatchSearch(self, dimension, seed)
+    def start(self, domain: Domain, seed: int) -> BatchSearch:
+        return BatchSearch(self, domain, seed)
 
     def score(self, model: Surrogate) -> tuple[Score, str]:
         return self.score_with(model, 0.0)
@@ -144,9 +145,9 @@ class BatchSearch(ModelSearch):
 
     method: GPBUCB
 
-    def __init__(self, method: GPBUCB, dimension: int, seed: int) -> None:
-        super().__init__(method, dimension, seed)
-        self._failed = np.empty((0, dimension))
+    def __init__(self, method: GPBUCB, domain: Domain, seed: int) -> None:
+        super().__init__(method, domain, seed)
+        self._failed = np.empty((0, self.dimension))
 
     def fail(self, number: int, x: Array) -> None:  # noqa: ARG002
         """Remember a place that is avoided like a pending one, but from which no information will come."""

@@ -227,10 +227,10 @@ class GPUCB(ModelBased):
         object.__setattr__(self, "delta", as_probability(self.delta))
         object.__setattr__(self, "scale", as_number(self.scale, name="scale", above=0.0))
 
-    def start_in(self, domain: Domain, seed: int) -> ModelSearch:
+    def start(self, domain: Domain, seed: int) -> ModelSearch:
         arms = None if domain.context or domain.fidelity else finite_arms(domain)
         if arms is None:
-            return super().start_in(domain, seed)
+            return ModelSearch(self, domain, seed)
         from quadrat.methods.gp_ucb_arms import GPUCBOnArms
 
         counted = self.form == Finite()

@@ -15,7 +15,7 @@ import numpy as np
 from quadrat.arrays import Array
 from quadrat.kernels import Kernel
 from quadrat.methods.acquisition import excesses, gain_of
-from quadrat.methods.base import CREDIBLE, Guess, Proposal, Told
+from quadrat.methods.base import CREDIBLE, Guess, Proposal, Told, refuse_context
 from quadrat.methods.domain import Domain
 from quadrat.methods.surrogate import ModelSearch
 from quadrat.randomness import generator
@@ -43,13 +43,14 @@ class GPUCBOnArms(ModelSearch):
         self.arms = arms
         self._features = arms if by_axis else domain.features(arms)
         self._to_features = (lambda points: points) if by_axis else domain.features
-        super().__init__(method, self._features.shape[1], seed)
+        super().__init__(method, domain, seed, columns=self._features.shape[1])
         self.index = method
         self._number = {features.tobytes(): j for j, features in enumerate(self._features + 0.0)}
         self._pulled = np.zeros(len(arms), dtype=np.bool_)
         self._first: dict[bytes, Array] = {}  # features -> the point told, for what is no arm
 
-    def ask(self, number: int, pending: Array) -> Proposal:
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
+        refuse_context(self, context)
         if self.model.settled:
             return self.decide(number, pending)
         taken = self._pulled.copy()
@@ -82,8 +83,9 @@ class GPUCBOnArms(ModelSearch):
             self._pulled[arm] = True
         self._first.setdefault((features + 0.0).tobytes(), told.x.copy())
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
         """Return the arm of highest posterior mean among those pulled, with a 90 % credible interval."""
+        refuse_context(self, context)
         gp, frame = self.model.belief, self.model.frame
         at = gp.predict(gp.x)
         best = int(np.argmax(at.mean))

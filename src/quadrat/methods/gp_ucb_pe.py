@@ -26,6 +26,7 @@ from quadrat.arrays import Array, Bools, as_number
 from quadrat.gp import GaussianProcess
 from quadrat.methods.acquisition import Score, maximise, scattered, upper_bound
 from quadrat.methods.base import MethodFacts, Proposal
+from quadrat.methods.domain import Domain
 from quadrat.methods.gp_ucb import GPUCB, Agnostic, Continuous, Finite
 from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.partition.unit_cube import as_count
@@ -246,8 +247,8 @@ class GPUCBPE(ModelBased):
         beta = self.schedule.beta(model.trials + 1 + ahead, model.dimension, model.gain)
         return sqrt(self.region_scale * beta if region else beta)
 
-    def start(self, dimension: int, seed: int) -> ExploringSearch:
-        return ExploringSearch(self, dimension, seed)
+    def start(self, domain: Domain, seed: int) -> ExploringSearch:
+        return ExploringSearch(self, domain, seed)
 
     def score(self, model: Surrogate) -> tuple[Score, str]:
         root = self.root(model)
@@ -259,8 +260,8 @@ class ExploringSearch(ModelSearch):
 
     method: GPUCBPE
 
-    def __init__(self, method: GPUCBPE, dimension: int, seed: int) -> None:
-        super().__init__(method, dimension, seed)
+    def __init__(self, method: GPUCBPE, domain: Domain, seed: int) -> None:
+        super().__init__(method, domain, seed)
         self._failed = 0
         self._reached: tuple[int, Array, float] | None = None  # trials told, and where and what is reached after them
 

@@ -24,6 +24,7 @@ from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.methods.acquisition import Score, upper_bound
 from quadrat.methods.base import MethodFacts, Proposal
+from quadrat.methods.domain import Domain
 from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.partition import Partition, from_regression_tree
 from quadrat.partition.unit_cube import as_count
@@ -99,8 +100,8 @@ class Heuristic(ModelBased):
         if not isinstance(self.holder, UserHolder | None):
             raise InvalidInput(f"holder: expected UserHolder(L, alpha) or None, got {self.holder!r}")
 
-    def start(self, dimension: int, seed: int) -> HeuristicSearch:
-        return HeuristicSearch(self, dimension, seed)
+    def start(self, domain: Domain, seed: int) -> HeuristicSearch:
+        return HeuristicSearch(self, domain, seed)
 
     def multiplier(self, model: Surrogate) -> float:
         """Return beta_n of the `model` (paper, lemma on concentration, with its "1 +" restored)."""
@@ -122,8 +123,8 @@ class HeuristicSearch(ModelSearch):
 
     method: Heuristic
 
-    def __init__(self, method: Heuristic, dimension: int, seed: int) -> None:
-        super().__init__(method, dimension, seed)
+    def __init__(self, method: Heuristic, domain: Domain, seed: int) -> None:
+        super().__init__(method, domain, seed)
         self._last_round: dict[str, object] = {}
 
     def decide(self, number: int, pending: Array) -> Proposal:

@@ -29,7 +29,8 @@ from itertools import product
 import numpy as np
 
 from quadrat.arrays import Array, Ints
-from quadrat.confidence import AdaptiveBand, Assumptions, average_half_width
+from quadrat.confidence import AdaptiveBand, Assumptions, Interval, average_half_width
+from quadrat.confidence.bands import contradiction
 from quadrat.confidence.budget import cell_share
 from quadrat.errors import NotAvailable
 from quadrat.growing import Growing
@@ -81,6 +82,7 @@ class LevelCells:
         self.tree = PartitionTree(dimension, axis_rule=assumptions.axis_rule(), max_cells=max_cells)
         self.values: list[float] = []  # by observation
         self.brought_to = 0  # observations that the stored bounds have seen
+        self._rejection: str | None = None  # what the bounds of points and cells have shown
         self._curvature = _curvature(assumptions) if 2**dimension <= _MOST_CORNERS else None
         self._corners = np.array(list(product((0.0, 1.0), repeat=dimension))) if self._curvature is not None else None
         self._ways: dict[int, tuple[bool, float]] = {}  # by depth: whether from corners, and what is lost
@@ -195,9 +197,16 @@ class LevelCells:
         self._check(np.array([node]))
 
     def _check(self, nodes: Ints) -> None:
-        """Reject the assumptions where no value of f is left over a cell."""
-        if (self.low(nodes) > self.high(nodes) + 1e-9 * self.assumptions.ceiling).any():
-            self.band.reject("no value of f is left over some cell", self.delta)
+        """Reject the assumptions where no value of f is left over a cell; the first reason stays."""
+        if Interval(self.low(nodes), self.high(nodes)).is_empty(self.assumptions.ceiling):
+            self._rejection = self.rejection or self.band.rejected_because(
+                "no value of f is left over some cell", self.delta
+            )
+
+    @property
+    def rejection(self) -> str | None:
+        """Why the data reject the assumptions, or None: what bounds have shown, else what the band knows."""
+        return self.band.rejection if self._rejection is None else self._rejection
 
     # --- bounds
 
@@ -208,6 +217,8 @@ class LevelCells:
         stale = rows[self._point_seen.view[rows] < len(self.values)]
         if len(stale):
             interval = self.band.interval(self._points.view[stale])
+            if self._rejection is None:
+                self._rejection = contradiction(self.band, empty=interval.is_empty(self.assumptions.ceiling))
             self._point_low.values[stale] = np.maximum(self._point_low.view[stale], interval.lower)
             self._point_high.values[stale] = np.minimum(self._point_high.view[stale], interval.upper)
             self._point_seen.values[stale] = len(self.values)

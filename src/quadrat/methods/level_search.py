@@ -31,7 +31,7 @@ from quadrat.arrays import Array, Bools, Ints
 from quadrat.confidence import Certificate
 from quadrat.confidence.bands import default_regulariser
 from quadrat.gp import GaussianProcess
-from quadrat.methods.base import Guess, Proposal, Search, Told
+from quadrat.methods.base import Guess, Proposal, Search, Told, refuse_context
 from quadrat.methods.classification import ABOVE, BELOW, UNDECIDED, Classification
 from quadrat.methods.domain import Domain
 from quadrat.methods.level_cells import LevelCells
@@ -57,6 +57,8 @@ class LevelSearch(Search):
     ----------
     cells
         The partition with its bounds.
+    domain
+        What is behind the cube: where its constraint holds, a point may be recommended.
     seed
         Of the random draws.
     delta
@@ -69,8 +71,10 @@ class LevelSearch(Search):
 
     asking_changes_nothing: ClassVar[bool] = True
 
-    def __init__(self, cells: LevelCells, seed: int, *, delta: float, rule: Rule, share: float | None) -> None:
-        self.cells = cells
+    def __init__(
+        self, cells: LevelCells, domain: Domain, seed: int, *, delta: float, rule: Rule, share: float | None
+    ) -> None:
+        self.cells, self.domain = cells, domain
         self.seed = seed
         self.delta = delta
         self.rule = rule
@@ -78,7 +82,6 @@ class LevelSearch(Search):
         given = cells.assumptions
         self._steer = GaussianProcess(given.kernel, noise_variance=_MULTIPLE * default_regulariser(given), jitter=False)
         self._lattice = self._spacing()
-        self.domain: Domain | None = None  # what is behind the cube: where its constraint holds, a point may be used
         self._standard_errors = False
         self._next = 0  # observations from which on bounds are brought up to the data
         self._bring_up()
@@ -108,7 +111,7 @@ class LevelSearch(Search):
     def _bring_up(self) -> None:
         """Bring bounds up to the data where that is due: so what is stored depends on what was told alone."""
         count = len(self.cells.values)
-        if count >= self._next and self.cells.band.rejection is None:
+        if count >= self._next and self.cells.rejection is None:
             if self.share is None:
                 self.cells.refresh()
             else:
@@ -117,7 +120,8 @@ class LevelSearch(Search):
 
     # --- what is asked
 
-    def ask(self, number: int, pending: Array) -> Proposal:
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
+        refuse_context(self, context)
         undecided = self.cells.undecided()
         if not len(undecided):
             return self._widest(number, pending)
@@ -209,7 +213,7 @@ class LevelSearch(Search):
         """
         cells = self.cells
         leaves = cells.tree.leaves()
-        rejection = cells.band.rejection
+        rejection = cells.rejection
         rejected = rejection is not None
         ceiling = np.full(len(leaves), cells.assumptions.ceiling)
         return Classification(
@@ -233,30 +237,34 @@ class LevelSearch(Search):
     def certificate(self, point: Array) -> Certificate | str:  # noqa: ARG002
         return "this method looks for a level set and not for a maximum: level_set() has what it guarantees"
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
         """Return the point with the largest lower bound, of those evaluated and the centres of cells.
 
-        Once the data have rejected the assumptions: the evaluated point of highest posterior mean, without an interval.
+        Where the data reject the assumptions: the evaluated point of highest posterior mean, without an interval.
         """
+        refuse_context(self, context)
         cells, band = self.cells, self.cells.band
-        if band.rejection is not None:
-            tried = self._permitted(band.x)
-            means = band.mean(tried)
-            best = int(np.argmax(means))
-            return Guess(tried[best].copy(), float(means[best]))
+        if cells.rejection is not None:
+            return self._highest_mean()
         seen = band.interval(band.x)
         leaves = cells.tree.leaves()
         hopeful = leaves[cells.high(leaves) > seen.lower.max()]  # no centre of another cell can have a larger one
-        candidates = self._permitted(np.vstack([band.x, cells.centres(hopeful)]))
+        candidates = self.domain.permitted(np.vstack([band.x, cells.centres(hopeful)]))
         interval = band.interval(candidates)
+        if seen.is_empty(cells.assumptions.ceiling) or interval.is_empty(cells.assumptions.ceiling):
+            return self._highest_mean()
         best = int(np.argmax(interval.lower))
         low, high = float(interval.lower[best]), float(interval.upper[best])
         value = float(np.clip(band.mean(candidates[best : best + 1])[0], low, high))
         return Guess(candidates[best].copy(), value, (low, high), certified=self._why_not() is None)
 
-    def _permitted(self, points: Array) -> Array:
-        """Return those of the points (m, D) that the known constraint allows; all of them where it allows none."""
-        return points if self.domain is None else self.domain.permitted(points)
+    def _highest_mean(self) -> Guess:
+        """Return the evaluated point of highest posterior mean, of those that the known constraint allows."""
+        band = self.cells.band
+        tried = self.domain.permitted(band.x)
+        means = band.mean(tried)
+        best = int(np.argmax(means))
+        return Guess(tried[best].copy(), float(means[best]))
 
     def explain(self) -> dict[str, object]:
         """Cells with box, bounds and label; what is decided; as of how many observations."""
@@ -281,7 +289,7 @@ class LevelSearch(Search):
             "threshold": cells.threshold,
             "accuracy": cells.accuracy,
             "bounds as of observation": cells.brought_to,
-            "rejection": cells.band.rejection,
+            "rejection": cells.rejection,
         }
 
 

@@ -13,7 +13,7 @@ from quadrat.confidence import Assumptions, UserHolder
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Kernel
-from quadrat.methods.base import Method, MethodFacts, Search
+from quadrat.methods.base import Method, MethodFacts
 from quadrat.methods.domain import Domain
 from quadrat.methods.level_cells import LevelCells
 from quadrat.methods.level_search import LevelSearch, Rule
@@ -67,13 +67,6 @@ class LevelSetMethod(Method):
         """Return what everything certified rests on."""
         return Assumptions(self.kernel, self.norm_bound, self.noise, self.holder)
 
-    def start_in(self, domain: Domain, seed: int) -> Search:
-        """Begin a search, named by `seed`, that recommends only what the domain's constraint allows."""
-        search = self.start(domain.dimension, seed)
-        assert isinstance(search, LevelSearch)
-        search.domain = domain
-        return search
-
     def turned(self) -> Method:
         """Return the method for -f: above and below change places about minus the threshold."""
         return replace(self, threshold=-self.threshold)
@@ -115,7 +108,7 @@ class LevelSet(LevelSetMethod):
     >>> import numpy as np
     >>> from quadrat.kernels import Matern
     >>> from quadrat.methods.base import Told
-    >>> search = LevelSet(threshold=0.2, kernel=Matern(2.5, 0.5), norm_bound=1.0, noise=0.05).start(1, seed=0)
+    >>> search = LevelSet(threshold=0.2, kernel=Matern(2.5, 0.5), norm_bound=1.0, noise=0.05).start(Domain.cube(1), 0)
     >>> for i in range(30):
     ...     x = search.ask(i, np.empty((0, 1))).x
     ...     search.tell(Told(i, x, x / 2))
@@ -144,7 +137,8 @@ class LevelSet(LevelSetMethod):
             if count & (count - 1):
                 raise InvalidInput(f"cells: expected a power of two, such as 1024, got {self.cells!r}")
 
-    def start(self, dimension: int, seed: int) -> LevelSearch:
+    def start(self, domain: Domain, seed: int) -> LevelSearch:
+        dimension = domain.dimension
         self.kernel.check_dimension(dimension)
         halvings = _HALVINGS[min(dimension, 3) - 1] if self.cells is None else self.cells.bit_length() - 1
         cells = LevelCells(
@@ -153,4 +147,4 @@ class LevelSet(LevelSetMethod):
             band_delta=self.delta, average_delta=0.0, max_cells=2**halvings,
         )  # fmt: skip
         cells.split_to(halvings)
-        return LevelSearch(cells, seed, delta=self.delta, rule=self.rule, share=None)
+        return LevelSearch(cells, domain, seed, delta=self.delta, rule=self.rule, share=None)

@@ -4,33 +4,34 @@ For a cell E, U_E = min(parent's U at the split, own earlier U_E, Gaussian-proce
 bounds). Every term holds for all times at once, so minima over time are bounds again: U_E is stored and only falls.
 Only told data enter it.
 
-Stored bounds cost nothing, Gaussian-process bounds cost a posterior: `highest` evaluates those in descending order of
-the stored bound, only while one of them could still win. It finds the same cell as evaluating all.
+Stored bounds cost nothing, Gaussian-process bounds cost a posterior: `look` evaluates those in descending order of the
+stored bound, only while one of them could still win. It finds the same cell as evaluating all. It stores nothing, so
+that an answer can be asked for at any time; the loop of Algorithm 1 stores what it has seen (`keep`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat.arrays import Array, Ints
+from quadrat.arrays import Array, Bools, Ints
 from quadrat.confidence import (
     AdaptiveBand,
     Assumptions,
-    ChowdhuryGopalanBand,
     DeltaBudget,
+    Interval,
     LocalBand,
     LocalPolynomial,
     average_half_width,
 )
-from quadrat.confidence.sketched_band import SketchedBand
+from quadrat.confidence.bands import SearchBand, contradiction
+from quadrat.confidence.contextual_band import ContextualBand
 from quadrat.confidence.slices import SliceAssumptions
 from quadrat.partition import MAX_CELLS, PartitionTree
 
-__all__ = ["BOUNDS", "CellBounds", "Condition", "parts_of"]
+__all__ = ["BOUNDS", "CellBounds", "Condition", "Look", "Sharper", "parts_of"]
 
 BOUNDS = ("norm", "parent", "posterior", "average", "polynomial")
 """Where a stored bound can come from; `CellBounds.source` holds indices into it."""
@@ -45,6 +46,37 @@ class Condition:
 
     line: str
     polynomial: bool = False
+
+
+@dataclass(frozen=True)
+class Sharper:
+    """Posterior bounds (m,) of nodes (m,), from the data as they are; `posteriors` were evaluated for them."""
+
+    nodes: Ints
+    bounds: Array
+    posteriors: int
+
+
+@dataclass(frozen=True)
+class Look:
+    """The leaf with the largest index, and what was evaluated to find it.
+
+    Attributes
+    ----------
+    leaf
+        Its node.
+    index
+        Its index: U_E with the data as they are, or what a context or pending points make of it.
+    sharper
+        The posterior bounds that were evaluated on the way and hold over whole cells: what may be stored.
+    posteriors
+        How many Gaussian-process bounds were evaluated in all.
+    """
+
+    leaf: int
+    index: float
+    sharper: tuple[Sharper, ...]
+    posteriors: int
 
 
 def parts_of(sides: Array, assumptions: Assumptions | SliceAssumptions) -> tuple[Array, float]:
@@ -82,6 +114,9 @@ class CellBounds:
         A cap on the cells; when it is reached, cells are evaluated instead of split.
     capacity
         Points of a certified band, from which on its cell is divided (`LocalBand`); None is one band for all.
+    fixed
+        Which axes are contexts, shape (D,): where one band is for all, contexts have bands of their own too
+        (`ContextualBand`). None where no axis is.
     band
         The certified one by default. With another, nothing is clipped to B s and nothing is certified.
     """
@@ -95,18 +130,21 @@ class CellBounds:
         degree: int,
         max_cells: int = MAX_CELLS,
         capacity: int | None = None,
-        band: ChowdhuryGopalanBand | SketchedBand | None = None,
+        fixed: Bools | None = None,
+        band: SearchBand | None = None,
     ) -> None:
         self.assumptions = assumptions
         self.degree = degree
         self.budget = DeltaBudget(delta, (degree,) if degree else ())
-        self.band: AdaptiveBand | LocalBand | ChowdhuryGopalanBand | SketchedBand
+        self.band: SearchBand
         if band is not None:
             self.band = band
-        elif capacity is None:
-            self.band = AdaptiveBand(assumptions, self.budget.band)
-        else:
+        elif capacity is not None:
             self.band = LocalBand(assumptions, self.budget.band, dimension, capacity=capacity)
+        elif fixed is not None:
+            self.band = ContextualBand(assumptions, self.budget.band, fixed)
+        else:
+            self.band = AdaptiveBand(assumptions, self.budget.band)
         self.tree = PartitionTree(dimension, axis_rule=assumptions.axis_rule(), max_cells=max_cells)
         self.max_cells = max_cells
         self.upper: Array = np.array([assumptions.ceiling if band is None else np.inf])  # by node
@@ -117,6 +155,7 @@ class CellBounds:
         self._fresh: Array = np.zeros(1)  # the version of the data that a node's posterior bound was computed from
         self._version = 1
         self._next_choice = 1
+        self._rejection: str | None = None  # what the loop has found at points that it looked at
         self._half: dict[int, float] = {}
         self._whole: dict[int, float] = {}
         self._divided: dict[int, tuple[Array, float]] = {}
@@ -186,6 +225,21 @@ class CellBounds:
         share = self.budget.average(self.tree.depth(node))
         return average_half_width(int(self.tree.count(node)), self.assumptions.noise, share)
 
+    # --- rejection
+
+    @property
+    def rejection(self) -> str | None:
+        """Why the data reject the assumptions, or None: what the loop has found, else what the band knows."""
+        return self.band.rejection if self._rejection is None else self._rejection
+
+    def note(self, at: Interval) -> None:
+        """Record it where bounds of the band that the loop has looked at leave no value of f; the first reason stays.
+
+        An answer does not record what it finds: what is recorded depends on what was asked for and told alone.
+        """
+        if self._rejection is None and at.is_empty(self.assumptions.ceiling):
+            self._rejection = contradiction(self.band, empty=True)
+
     # --- bounds
 
     def _lower_to(self, node: int, bound: float, source: str) -> None:
@@ -194,24 +248,31 @@ class CellBounds:
             self.source[node] = BOUNDS.index(source)
 
     def refresh(self, nodes: Ints) -> None:
-        """Bring the stored bounds of these nodes up to the data: one posterior at each centre."""
-        stale = nodes[self._fresh[nodes] < self._version]
-        if not len(stale):
-            return
-        for node, bound in zip(stale.tolist(), self._posterior_bounds(stale).tolist(), strict=True):
-            self._lower_to(node, bound, "posterior")
-        self._fresh[stale] = self._version
+        """Bring the stored bounds of these nodes up to the data: one posterior at each centre of a part."""
+        self._store(self.sharper(nodes))
 
-    def _posterior_bounds(self, nodes: Ints) -> Array:
-        """max over the parts of a cell of (upper bound at the part's centre + omega of half the part), shape (m,).
+    def sharper(self, nodes: Ints) -> Sharper:
+        """Return the posterior bounds of those nodes whose stored bounds have not seen all data; store nothing."""
+        stale = nodes[self._fresh[nodes] < self._version]
+        return self._posterior_bounds(stale)
+
+    def _store(self, found: Sharper) -> None:
+        for node, bound in zip(found.nodes.tolist(), found.bounds.tolist(), strict=True):
+            self._lower_to(node, bound, "posterior")
+        self._fresh[found.nodes] = self._version
+        self.posteriors += found.posteriors
+
+    def _posterior_bounds(self, nodes: Ints) -> Sharper:
+        """max over the parts of a cell of (upper bound at the part's centre + omega of half the part), for each node.
 
         One part, the cell itself, is the printed u^(1); more are sharper, and affordable in few dimensions.
         """
+        if not len(nodes):
+            return Sharper(nodes, np.empty(0), 0)
         reach = [self._parts(node)[1] for node in nodes.tolist()]
         points = np.concatenate([self.parts(node) for node in nodes.tolist()])
         upper = self.band.quick_upper(points).reshape(len(nodes), -1)
-        self.posteriors += upper.size
-        return np.asarray(upper.max(1) + reach)
+        return Sharper(nodes, np.asarray(upper.max(1) + reach), upper.size)
 
     def parts(self, node: int) -> Array:
         """Centres of the parts of a cell, shape (S, D): where it is bounded, and where it is evaluated."""
@@ -225,40 +286,40 @@ class CellBounds:
             self._divided[depth] = parts_of(self.tree.cell(node).sides, self.assumptions)
         return self._divided[depth]
 
-    def highest(self) -> int:
-        """Return the leaf with the largest U_E, of several the one that is oldest, evaluating as little as it can."""
-        leaves = self.tree.leaves()
-        while True:
-            bounds = self.upper[leaves]
-            top = int(leaves[np.argmax(bounds)])
-            if self._fresh[top] == self._version:
-                return top
-            stale = leaves[self._fresh[leaves] < self._version]
-            order = np.argsort(-self.upper[stale], kind="stable")
-            self.refresh(stale[order[:_BATCH]])
+    def look(self, pending: Array | None = None) -> Look:
+        """Find the leaf with the largest U_E, of several the oldest, evaluating as little as it can; store nothing.
 
-    def highest_among_pending(self, pending: Array) -> int:
-        """The same for an index that counts pending points as observed; it is never stored.
-
-        The index is at most the stored bound, so the same descending search applies.
+        Where points are `pending`, (p, D), they count as observed in the posterior bounds. What comes out is then an
+        index and no bound. It is at most the stored bound, so that the same descending search applies.
         """
         leaves = self.tree.leaves()
         index = self.upper[leaves].copy()
-        known = np.zeros(len(leaves), dtype=bool)
-        with self.band.pending(pending):
-            while True:
-                top = int(np.argmax(index))
-                if known[top]:
-                    return int(leaves[top])
-                order = np.argsort(-np.where(known, -np.inf, index), kind="stable")[:_BATCH]
-                order = order[~known[order]]
-                index[order] = np.minimum(index[order], self._posterior_bounds(leaves[order]))
-                known[order] = True
+        known = np.zeros(len(leaves), dtype=np.bool_) if pending is not None else self._fresh[leaves] == self._version
+        found: list[Sharper] = []
+        with self.band.pending(pending) if pending is not None else nullcontext():
+            while not known[top := int(np.argmax(index))]:
+                stale = np.flatnonzero(~known)
+                some = stale[np.argsort(-index[stale], kind="stable")[:_BATCH]]
+                found.append(self._posterior_bounds(leaves[some]))
+                index[some], known[some] = np.minimum(index[some], found[-1].bounds), True
+        may_be_stored = tuple(found) if pending is None else ()
+        return Look(int(leaves[top]), float(index[top]), may_be_stored, sum(each.posteriors for each in found))
+
+    def keep(self, look: Look) -> int:
+        """Store the bounds that a look has found, count its posteriors and return its leaf."""
+        for found in look.sharper:
+            self._store(found)
+        self.posteriors += look.posteriors - sum(found.posteriors for found in look.sharper)
+        return look.leaf
+
+    def highest(self) -> int:
+        """Return the leaf with the largest U_E, of several the oldest; what was evaluated to find it is stored."""
+        return self.keep(self.look())
 
     def describe(self) -> list[dict[str, object]]:
         """Every cell with its box, its stored bound and where that came from, all bounds as of now, and its points."""
         leaves = self.tree.leaves()
-        posterior = self._posterior_bounds(leaves)
+        posterior = self._posterior_bounds(leaves).bounds
         found: list[dict[str, object]] = []
         for node, bound in zip(leaves.tolist(), posterior.tolist(), strict=True):
             model = self.tree.nearest_model(node)
@@ -278,15 +339,6 @@ class CellBounds:
                 }
             )
         return found
-
-    @contextmanager
-    def untouched(self) -> Iterator[None]:
-        """Within the block bounds may be refreshed; afterwards they are what they were: looking changes nothing."""
-        saved = self.upper.copy(), self.source.copy(), self._fresh.copy(), self.posteriors
-        try:
-            yield
-        finally:
-            self.upper, self.source, self._fresh, self.posteriors = saved
 
     # --- splitting (Algorithm 2)
 

@@ -24,16 +24,14 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 
 from quadrat.arrays import Array, Bools, Ints
-from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, certified_maximum
-from quadrat.confidence.contextual_band import ContextualBand
+from quadrat.confidence import Assumptions, certified_maximum
 from quadrat.confidence.slices import SliceAssumptions, SliceBand
-from quadrat.methods.base import Guess, Proposal
+from quadrat.errors import InvalidInput
 from quadrat.methods.context_slice import require_free_axis
 from quadrat.methods.domain import Domain
-from quadrat.methods.lp_cells import CellBounds, parts_of
-from quadrat.methods.lp_search import CERTIFY_CELLS, DRAWS, CellLoop, CertifiedSearch, Surest
+from quadrat.methods.lp_cells import CellBounds, Look, Sharper, parts_of
+from quadrat.methods.lp_search import CERTIFY_CELLS, CellLoop, CertifiedSearch, Surest
 from quadrat.partition.cell import contained
-from quadrat.randomness import generator
 
 __all__ = ["ContextualLPSearch"]
 
@@ -76,40 +74,43 @@ class Slices:
         points[:, self.free] = lower[self.free] + self._parts(node)[0] * (upper - lower)[self.free]
         return points
 
-    def bounds(self, nodes: Ints, context: Array) -> Array:
-        """Bound f over the slices of cells (m,): the band at the centres of their parts plus omega of half a part."""
-        cells = self.cells
-        points = np.concatenate([self.parts(node, context) for node in nodes.tolist()])
-        upper = cells.band.quick_upper(points).reshape(len(nodes), -1)
-        cells.posteriors += upper.size
-        return np.asarray(upper.max(1) + [self._parts(node)[1] for node in nodes.tolist()])
+    def bounds(self, nodes: Ints, context: Array) -> tuple[Array, int]:
+        """Bound f over the slices of cells (m,): the band at the centres of their parts plus omega of half a part.
 
-    def highest(self, context: Array, pending: Array) -> tuple[int, float]:
-        """Return the leaf with the largest index in a context, of several the oldest, and its index.
+        Also returns how many posteriors were evaluated.
+        """
+        points = np.concatenate([self.parts(node, context) for node in nodes.tolist()])
+        upper = self.cells.band.quick_upper(points).reshape(len(nodes), -1)
+        return np.asarray(upper.max(1) + [self._parts(node)[1] for node in nodes.tolist()]), upper.size
+
+    def look(self, context: Array, pending: Array) -> Look:
+        """Find the leaf with the largest index in a context, of several the oldest; store nothing.
 
         The index is min(U_E, bound over the slice); where points are pending, the latter counts them as observed. U_E
-        never does. Both are found only for leaves that could still win; U_E is brought up to the data first, and
-        stored.
+        never does. Both are found only for leaves that could still win, U_E with the data as they are first.
         """
         cells, leaves = self.cells, self.leaves(context)
         index = cells.upper[leaves].copy()
         known = np.zeros(len(leaves), dtype=np.bool_)
         fresh = np.zeros(len(leaves), dtype=np.bool_)
-        while True:
-            top = int(np.argmax(index))
-            if known[top]:
-                return int(leaves[top]), float(index[top])
+        found: list[Sharper] = []
+        of_slices = 0
+        while not known[top := int(np.argmax(index))]:
             best = float(index[known].max()) if known.any() else -np.inf
             order = np.argsort(-np.where(known, -np.inf, index), kind="stable")[:_BATCH]
             order = order[~known[order] & (index[order] >= best)]
             stale = order[~fresh[order]]
             if len(stale):
-                cells.refresh(leaves[stale])
-                index[stale], fresh[stale] = cells.upper[leaves[stale]], True
+                found.append(cells.sharper(leaves[stale]))
+                rows = stale[np.isin(leaves[stale], found[-1].nodes)]
+                index[rows], fresh[stale] = np.minimum(index[rows], found[-1].bounds), True
                 continue
             with self.counting(pending):
-                index[order] = np.minimum(index[order], self.bounds(leaves[order], context))
-            known[order] = True
+                bounds, posteriors = self.bounds(leaves[order], context)
+            index[order], known[order] = np.minimum(index[order], bounds), True
+            of_slices += posteriors
+        posteriors = of_slices + sum(each.posteriors for each in found)
+        return Look(int(leaves[top]), float(index[top]), tuple(found), posteriors)
 
     def counting(self, pending: Array) -> AbstractContextManager[None]:
         """Within the block the band counts pending points (p, D) as observed."""
@@ -130,25 +131,17 @@ class ContextLoop(CellLoop):
         super().__init__(cells, seed, budget=budget, threshold=threshold)
         self.slices = Slices(cells, free)
 
-    def ask_in(self, number: int, pending: Array, context: Array) -> Proposal:
-        """Split until the chosen cell is worth an evaluation in this context (lines 2 to 21)."""
-        cells = self.cells
-        while True:
-            before = cells.posteriors
-            chosen, _ = self.slices.highest(context, pending)
-            cell = cells.tree.cell(chosen)
-            middle = self.slices.at(cell.centre, context)
-            condition = self._split_condition(chosen, middle)
-            if condition is None or cells.is_full:
-                why = "the cap on cells is reached" if condition is not None else "no condition to split holds"
-                self._record(number, "evaluate", why, chosen, before)
-                draws = self.slices.at(cell.sample(generator(self.seed, number), DRAWS), context)
-                return Proposal(
-                    self._most_promising(self.slices.parts(chosen, context), draws, middle, pending),
-                    f"highest upper bound in this context, cell of depth {cells.tree.depth(chosen)}",
-                )
-            self._record(number, "split", condition.line, chosen, before)
-            cells.expand(chosen, condition)
+    def _choose(self, pending: Array, context: Array | None) -> int:
+        assert context is not None
+        return self.cells.keep(self.slices.look(context, pending))
+
+    def _placed(self, points: Array, context: Array | None) -> Array:
+        assert context is not None
+        return self.slices.at(points, context)
+
+    def _parts(self, node: int, context: Array | None) -> Array:
+        assert context is not None
+        return self.slices.parts(node, context)
 
 
 class ContextualLPSearch(CertifiedSearch):
@@ -179,7 +172,7 @@ class ContextualLPSearch(CertifiedSearch):
         require_free_axis(domain)
         super().__init__(
             assumptions,
-            domain.dimension,
+            domain,
             seed,
             budget=budget,
             degree=degree,
@@ -187,50 +180,36 @@ class ContextualLPSearch(CertifiedSearch):
             threshold=threshold,
             max_cells=max_cells,
         )
-        self.domain = domain
-        free = ~np.isin(np.arange(domain.dimension), domain.context)
-        if isinstance(self.cells.band, AdaptiveBand):  # with many trials planned it is made of local ones, and stays
-            self.cells.band = ContextualBand(assumptions, self.cells.budget.band, ~free)
-        self.loop = ContextLoop(self.cells, seed, free=free, budget=budget, threshold=threshold)
 
-    def ask_in(self, number: int, pending: Array, context: Array) -> Proposal:
-        return self.loop.ask_in(number, pending, context)
+    def _loop(self, seed: int, budget: int, threshold: float) -> ContextLoop:
+        free = ~np.isin(np.arange(self.domain.dimension), self.domain.context)
+        return ContextLoop(self.cells, seed, free=free, budget=budget, threshold=threshold)
 
-    def recommend_in(self, context: Array) -> Guess:
-        """z -> argmax of the lower bound over actions tried in any context, moved to this one, and centres of slices.
+    def _check(self, context: Array | None) -> None:
+        """Refuse to choose without a context."""
+        if context is None:
+            raise InvalidInput("context: expected its coordinates, since the domain has contexts, got None")
 
-        Once the data have rejected the assumptions, the action tried with the highest posterior mean in this context.
-        """
-        surest = self._surest(context)
-        if self.band.rejection is not None:
-            moved = self.permitted(self.loop.slices.at(self.band.x, context))
-            means = self.band.mean(moved)
-            best = int(np.argmax(means))
-            return Guess(moved[best], float(means[best]))
-        value = float(np.clip(self.band.mean(surest.point[None])[0], surest.low, surest.high))
-        certified = self._certifiable() is None
-        return Guess(surest.point, value, (surest.low, surest.high), certified=certified)
+    def _tried(self, context: Array | None) -> Array:
+        """Return the actions tried in any context, moved to this one, (n, D)."""
+        assert context is not None
+        return self.loop.slices.at(self.band.x, context)
 
     def _find_surest(self, context: Array | None) -> Surest:
         """Find the point to recommend in a context, (D,) with NaN on free axes, and the bound on the maximum there.
 
         The maximum is the smaller of the largest index min(U_E, bound over the slice) of the cells that the context
-        passes through and of a branch and bound over the slice.
+        passes through and of a branch and bound over the slice. Candidates are actions tried in any context, moved to
+        this one, and centres of slices.
         """
-        assert context is not None  # the optimizer asks for one where a space has contexts
+        assert context is not None
         cells, slices = self.cells, self.loop.slices
-        with cells.untouched():  # asking for an answer must not change what is suggested next
-            highest = slices.highest(context, np.empty((0, self.dimension)))[1]
+        highest = slices.look(context, np.empty((0, self.domain.dimension))).index
         view = SliceBand(self.band, context)
         sharper = certified_maximum(view, dimension=int(view.free.sum()), max_cells=CERTIFY_CELLS, tolerance=0.005)
         centres = slices.at(np.vstack([self.band.x, cells.centres(slices.leaves(context))]), context)
         candidates = np.vstack([np.unique(centres, axis=0), view.joint(sharper.centres)])
-        return self._highest_lower(candidates, min(highest, sharper.value))
+        return self._highest_lower(candidates, highest, sharper)
 
-    def certificate(self, point: Array) -> Certificate | str:
-        """max_x f(x, z) - f(point) is at most this, z the point's own context; for all contexts and times at once."""
-        reason = self._certifiable()
-        if reason is not None:
-            return reason
-        context = np.where(self.loop.slices.free, np.nan, point)
-        return self._certified(point, self._surest(context))
+    def _context_of(self, point: Array) -> Array:
+        return np.where(self.loop.slices.free, np.nan, point)

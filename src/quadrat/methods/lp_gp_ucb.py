@@ -116,10 +116,13 @@ class LPGPUCB(Method):
     def _assumptions(self, kernel: Kernel) -> Assumptions:
         return Assumptions(kernel, self.norm_bound, self.noise, self.holder)
 
-    def start(self, dimension: int, seed: int) -> Search:
+    def start(self, domain: Domain, seed: int) -> Search:
+        """Begin a search named by `seed`; where `domain` has contexts, cells divide them together with the actions."""
+        if domain.context:
+            self._require_contexts()
         if self.kernel is None:
             return LearnedSearch(
-                dimension,
+                domain,
                 seed,
                 n_initial=self.n_initial,
                 norm_bound=self.norm_bound,
@@ -129,30 +132,21 @@ class LPGPUCB(Method):
                 degree=self.degree,
                 delta=self.delta,
                 max_cells=self.max_cells,
-                threshold=lambda kernel, noise: self._threshold(kernel, noise, dimension),
+                threshold=lambda kernel, noise: self._threshold(kernel, noise, domain.dimension),
             )
-        given, options = self._stated(self.kernel, dimension)
+        self.kernel.check_dimension(domain.dimension)
+        given = self._assumptions(self.kernel)
+        options: dict[str, Any] = {name: getattr(self, name) for name in ("budget", "degree", "delta", "max_cells")}
         if self.as_printed:
-            return PrintedSearch(given, dimension, seed, **{**options, "threshold": self.threshold})  # None: its own
+            return PrintedSearch(given, domain, seed, **options, threshold=self.threshold)  # None: its own
+        options["threshold"] = self._threshold(self.kernel, self.noise, domain.dimension)
         if self.sketch is not None:
-            return SketchedSearch(given, dimension, seed, **options, sketch=self.sketch)
-        return CertifiedSearch(given, dimension, seed, **options)
+            return SketchedSearch(given, domain, seed, **options, sketch=self.sketch)
+        form = ContextualLPSearch if domain.context else CertifiedSearch
+        return form(given, domain, seed, **options)
 
-    def _stated(self, kernel: Kernel, dimension: int) -> tuple[Assumptions, dict[str, Any]]:
-        """Return the assumptions, and the options that all forms with a stated kernel take."""
-        kernel.check_dimension(dimension)
-        options = {name: getattr(self, name) for name in ("budget", "degree", "delta", "max_cells")}
-        if not self.as_printed:
-            options["threshold"] = self._threshold(kernel, self.noise, dimension)
-        return self._assumptions(kernel), options
-
-    def start_in(self, domain: Domain, seed: int) -> Search:
-        """Begin a search named by `seed`; where `domain` has contexts, cells divide them together with the actions."""
-        if not domain.context:
-            search = self.start(domain.dimension, seed)
-            if isinstance(search, CertifiedSearch | PrintedSearch):
-                search.domain = domain
-            return search
+    def _require_contexts(self) -> None:
+        """Refuse the forms that do not handle contexts."""
         if self.sketch is not None:
             raise InvalidInput("contexts: expected LPGPUCB without a sketch, got one; leave `sketch` out")
         if self.kernel is None or self.as_printed:
@@ -160,8 +154,6 @@ class LPGPUCB(Method):
             raise InvalidInput(
                 f"contexts: expected a stated kernel and the certified form, got {got}; CGPUCB learns a kernel"
             )
-        given, options = self._stated(self.kernel, domain.dimension)
-        return ContextualLPSearch(given, domain, seed, **options)
 
     def _threshold(self, kernel: Kernel, noise: float, dimension: int) -> float:
         if self.threshold is not None:

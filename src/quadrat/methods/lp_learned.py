@@ -16,7 +16,8 @@ from quadrat.arrays import Array
 from quadrat.confidence import Assumptions, ChowdhuryGopalanBand, UserHolder
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Kernel
-from quadrat.methods.base import CREDIBLE, Guess, Proposal, Search, Told
+from quadrat.methods.base import CREDIBLE, Guess, Proposal, Search, Told, refuse_context
+from quadrat.methods.domain import Domain
 from quadrat.methods.learned_kernel import Learned, learn_kernel
 from quadrat.methods.lp_cells import CellBounds
 from quadrat.methods.lp_search import CellLoop
@@ -30,8 +31,8 @@ class LearnedSearch(Search):
 
     Parameters
     ----------
-    dimension, seed, n_initial
-        D, the seed, and how many points come first.
+    domain, seed, n_initial
+        The cube, the seed, and how many points come first.
     norm_bound, noise, holder
         B and sigma, and the user's (L, alpha), all in the units of standardised values except sigma.
     budget, degree, delta, max_cells
@@ -42,7 +43,7 @@ class LearnedSearch(Search):
 
     def __init__(
         self,
-        dimension: int,
+        domain: Domain,
         seed: int,
         *,
         n_initial: int,
@@ -55,7 +56,7 @@ class LearnedSearch(Search):
         max_cells: int,
         threshold: Callable[[Kernel, float], float],
     ) -> None:
-        self.dimension, self.seed, self.n_initial = dimension, seed, n_initial
+        self.dimension, self.seed, self.n_initial = domain.dimension, seed, n_initial
         self.norm_bound, self.noise, self.holder = norm_bound, noise, holder
         self.budget, self.degree, self.delta, self.max_cells = budget, degree, delta, max_cells
         self.threshold = threshold
@@ -64,7 +65,8 @@ class LearnedSearch(Search):
         self.loop: CellLoop | None = None
         self.belief: GaussianProcess | None = None
 
-    def ask(self, number: int, pending: Array) -> Proposal:
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
+        refuse_context(self, context)
         if self.loop is None:
             return Proposal(generator(self.seed, number).random(self.dimension), "initial design, uniform")
         return self.loop.ask(number, pending)
@@ -101,7 +103,8 @@ class LearnedSearch(Search):
         self.loop.cells.add(told.x, values)
         self.belief.add(np.repeat(told.x[None], len(values), axis=0), values)
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
+        refuse_context(self, context)
         if self.belief is None:
             best = max(self.told, key=lambda told: float(np.mean(told.values)))
             return Guess(best.x, float(np.mean(best.values)))

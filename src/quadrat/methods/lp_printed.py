@@ -13,7 +13,7 @@ from quadrat.arrays import Array
 from quadrat.confidence import Assumptions, local_poly, max_err
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.gp import GaussianProcess, greedy_gain
-from quadrat.methods.base import Guess, Proposal, Search, Told
+from quadrat.methods.base import Guess, Proposal, Search, Told, refuse_context
 from quadrat.methods.domain import Domain
 from quadrat.partition import Cell, TooManyCells, printed_partition
 from quadrat.randomness import generator
@@ -30,8 +30,10 @@ class PrintedSearch(Search):
     ----------
     assumptions
         Kernel, B, sigma and, through `holder`, the printed (L, alpha); the kernel's own pair otherwise.
-    dimension, seed, budget, degree, delta, max_cells
-        D, the seed, n, k, delta and the cap.
+    domain
+        The cube, and what is behind it: where its constraint holds, a point may be recommended.
+    seed, budget, degree, delta, max_cells
+        The seed, n, k, delta and the cap.
     threshold
         rho_0, a side length here as printed; (gamma_n / sqrt(L n D^alpha_1))^(1/alpha_1) by default.
     """
@@ -39,7 +41,7 @@ class PrintedSearch(Search):
     def __init__(
         self,
         assumptions: Assumptions,
-        dimension: int,
+        domain: Domain,
         seed: int,
         *,
         budget: int,
@@ -48,13 +50,14 @@ class PrintedSearch(Search):
         threshold: float | None,
         max_cells: int,
     ) -> None:
+        dimension = domain.dimension
         if dimension > _MOST_DIMENSIONS:
             raise InvalidInput(
                 f"as_printed: expected at most {_MOST_DIMENSIONS} dimensions, since every split makes 2^D cells,"
                 f" got {dimension}; leave as_printed out"
             )
         self.assumptions = assumptions
-        self.dimension = dimension
+        self.domain, self.dimension = domain, dimension
         self.seed = seed
         self.n = budget
         self.degree = degree
@@ -78,7 +81,6 @@ class PrintedSearch(Search):
         self.t = 1
         self.splits = 0
         self.least: tuple[float, Array | None] = (np.inf, None)  # xi and where it is attained (Recommend)
-        self.domain: Domain | None = None  # what is behind the cube: where its constraint holds, a point may be used
 
     def _pair(self) -> tuple[float, float]:
         """(L, alpha): the user's, or the kernel's Hölder pair in unit-cube distance."""
@@ -108,8 +110,9 @@ class PrintedSearch(Search):
             total += inside * y
         return count, np.divide(total, count, out=np.zeros_like(total), where=count > 0)
 
-    def ask(self, number: int, pending: Array) -> Proposal:  # noqa: ARG002  # the printed loop knows no pending points
-        """Lines 2 to 24 until an evaluation."""
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:  # noqa: ARG002
+        """Lines 2 to 24 until an evaluation; the printed loop knows no pending points."""
+        refuse_context(self, context)
         rng = generator(self.seed, number, 2)
         while True:
             sides = (self.upper - self.lower).max(1)
@@ -178,15 +181,16 @@ class PrintedSearch(Search):
         self.X = np.vstack([self.X, np.repeat(told.x[None], len(told.values), axis=0)])
         self.y = np.concatenate([self.y, told.tame_values])
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
         """The Definition of Recommend: the centre of the smallest cell, or the point of least width."""
+        refuse_context(self, context)
         sides = (self.upper - self.lower).max(1)
         smallest = int(np.argmin(sides))
         width, point = self.least
         if point is None or self._variation(sides, self.alpha_1)[smallest] <= width:
             point = (self.lower[smallest] + self.upper[smallest]) / 2
         point = np.asarray(point)
-        if self.domain is not None and not self.domain.allowed(self.domain.rounded(point[None]))[0]:
+        if not self.domain.allowed(self.domain.rounded(point[None]))[0]:
             # The paper knows no constraints: of the points tried that are allowed, the one of highest mean.
             tried = self.domain.permitted(self.gp.x)
             point = tried[int(np.argmax(self.gp.predict_mean(tried)))]

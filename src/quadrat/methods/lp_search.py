@@ -14,9 +14,16 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from quadrat.arrays import Array
-from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, LocalBand, certified_maximum, remaining_regret
+from quadrat.confidence import (
+    Assumptions,
+    Certificate,
+    CertifiedMaximum,
+    certified_maximum,
+    remaining_regret,
+)
+from quadrat.confidence.bands import SearchBand, contradiction
 from quadrat.confidence.local_band import CAPACITY
-from quadrat.methods.base import Guess, Proposal, Search, Told
+from quadrat.methods.base import Guess, Proposal, Search, Told, refuse_context
 from quadrat.methods.domain import Domain
 from quadrat.methods.lp_cells import CellBounds, Condition
 from quadrat.randomness import generator
@@ -62,26 +69,43 @@ class CellLoop:
         self.rounds: list[Round] = []
         self.lowest_maximum = float(cells.upper[0])  # min over time of max_E U_E
 
-    def ask(self, number: int, pending: Array) -> Proposal:
-        """Split until the chosen cell is worth an evaluation (lines 2 to 21)."""
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
+        """Split until the chosen cell is worth an evaluation (lines 2 to 21); in a context, as of `Search.ask`."""
         cells = self.cells
         while True:
             before = cells.posteriors
-            top = cells.highest()  # lines 3 to 6
-            self.lowest_maximum = min(self.lowest_maximum, float(cells.upper[top]))
-            chosen = cells.highest_among_pending(pending) if len(pending) else top
-            condition = self._split_condition(chosen, cells.tree.cell(chosen).centre)  # lines 9, 12, 15
+            chosen = self._choose(pending, context)  # lines 3 to 6
+            cell = cells.tree.cell(chosen)
+            middle = self._placed(cell.centre, context)
+            condition = self._split_condition(chosen, middle)  # lines 9, 12, 15
             if condition is None or cells.is_full:
                 why = "the cap on cells is reached" if condition is not None else "no condition to split holds"
                 self._record(number, "evaluate", why, chosen, before)
-                cell = cells.tree.cell(chosen)
-                draws = cell.sample(generator(self.seed, number), DRAWS)
+                draws = self._placed(cell.sample(generator(self.seed, number), DRAWS), context)
+                where = "" if context is None else " in this context"
                 return Proposal(
-                    self._most_promising(cells.parts(chosen), draws, cell.centre, pending),
-                    f"highest upper bound, cell of depth {cells.tree.depth(chosen)}",
+                    self._most_promising(self._parts(chosen, context), draws, middle, pending),
+                    f"highest upper bound{where}, cell of depth {cells.tree.depth(chosen)}",
                 )
             self._record(number, "split", condition.line, chosen, before)
             cells.expand(chosen, condition)  # Algorithm 2
+
+    # --- where to look: `ContextLoop` looks at slices of cells
+
+    def _choose(self, pending: Array, context: Array | None) -> int:  # noqa: ARG002
+        """Return the leaf with the largest index, which counts pending points (p, D) as observed."""
+        cells = self.cells
+        top = cells.highest()
+        self.lowest_maximum = min(self.lowest_maximum, float(cells.upper[top]))
+        return cells.keep(cells.look(pending)) if len(pending) else top
+
+    def _placed(self, points: Array, context: Array | None) -> Array:  # noqa: ARG002
+        """Return points (..., D) moved to where they may be evaluated."""
+        return points
+
+    def _parts(self, node: int, context: Array | None) -> Array:  # noqa: ARG002
+        """Return the points (S, D) of a cell of which one is evaluated."""
+        return self.cells.parts(node)
 
     def _split_condition(self, node: int, middle: Array) -> Condition | None:
         """Which of lines 9, 12 and 15 splits a cell, with the posterior's width at its middle (D,); None: none does."""
@@ -93,9 +117,10 @@ class CellLoop:
             return Condition("refinement of an earlier polynomial split")
         half = cells.half_variation(node)
         if cells.variation(node) >= self.threshold:
-            width = float(cells.band.interval(middle[None]).half_width[0])
+            at = cells.band.interval(middle[None])
+            cells.note(at)
             cells.posteriors += 1
-            if width <= half:
+            if float(at.half_width[0]) <= half:
                 return Condition("line 9: the posterior is narrower than the variation")
             if cells.average_width(node) <= half:
                 return Condition("line 12: the average is narrower than the variation")
@@ -129,13 +154,11 @@ class CellLoop:
 
     def explain(self) -> dict[str, object]:
         """Cells with box, bounds, which bound is active and their points (`CellBounds.describe`); and every round."""
-        with self.cells.untouched():
-            cells = self.cells.describe()
         return {
-            "cells": cells,
+            "cells": self.cells.describe(),
             "rounds": [asdict(entry) for entry in self.rounds],
             "threshold": self.threshold,
-            "rejection": self.cells.band.rejection,
+            "rejection": self.cells.rejection,
         }
 
 
@@ -151,12 +174,15 @@ class Surest:
         Bounds on f there.
     maximum
         f(x*) is at most this.
+    rejection
+        Why the data reject the assumptions, so that no bound means anything; None where they do not.
     """
 
     point: Array
     low: float
     high: float
     maximum: float
+    rejection: str | None
 
 
 class CertifiedSearch(Search):
@@ -164,8 +190,9 @@ class CertifiedSearch(Search):
 
     Parameters
     ----------
-    assumptions, dimension, seed
-        What is assumed, D, and the seed of the random draws.
+    assumptions, domain, seed
+        What is assumed of f on the cube; what is behind the cube, whose constraint says which points may be used; and
+        the seed of the random draws.
     budget, degree, delta, threshold, max_cells
         n, k, the total error probability, gamma_n / sqrt(n) and the cap on cells.
     capacity
@@ -176,7 +203,7 @@ class CertifiedSearch(Search):
     def __init__(
         self,
         assumptions: Assumptions,
-        dimension: int,
+        domain: Domain,
         seed: int,
         *,
         budget: int,
@@ -186,21 +213,27 @@ class CertifiedSearch(Search):
         max_cells: int,
         capacity: int | None = CAPACITY,
     ) -> None:
-        self.dimension = dimension
+        self.domain = domain
         self.cells = CellBounds(
             assumptions,
-            dimension,
+            domain.dimension,
             delta=delta,
             degree=degree,
             max_cells=max_cells,
             # Decided before the data, as the shares of delta must be.
             capacity=capacity if capacity is not None and budget > 2 * capacity else None,
+            fixed=np.isin(np.arange(domain.dimension), domain.context) if domain.context else None,
         )
-        self.loop = CellLoop(self.cells, seed, budget=budget, threshold=threshold)
-        self.domain: Domain | None = None  # what is behind the cube: where its constraint holds, a point may be used
+        self.loop = self._loop(seed, budget, threshold)
         self._standard_errors = False
         self._n_told = 0
-        self._found: tuple[tuple[bytes, int, int, float], Surest] | None = None  # in a context, as of so many trials
+        self._found: tuple[tuple[bytes, int, int], Surest] | None = (
+            None  # in a context, after so many trials and rounds
+        )
+
+    def _loop(self, seed: int, budget: int, threshold: float) -> CellLoop:
+        """Return the loop over the cells."""
+        return CellLoop(self.cells, seed, budget=budget, threshold=threshold)
 
     @property
     def assumptions(self) -> Assumptions:
@@ -208,9 +241,8 @@ class CertifiedSearch(Search):
         return self.cells.assumptions
 
     @property
-    def band(self) -> AdaptiveBand | LocalBand:
+    def band(self) -> SearchBand:
         """The certified band."""
-        assert isinstance(self.cells.band, AdaptiveBand | LocalBand)
         return self.cells.band
 
     @property
@@ -218,25 +250,31 @@ class CertifiedSearch(Search):
         """Every round so far."""
         return self.loop.rounds
 
-    def ask(self, number: int, pending: Array) -> Proposal:
-        return self.loop.ask(number, pending)
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
+        self._check(context)
+        return self.loop.ask(number, pending, context)
 
     def tell(self, told: Told) -> None:
         self._n_told += 1
         self._standard_errors |= told.variance is not None
         self.cells.add(told.x, told.tame_values)
 
+    def _check(self, context: Array | None) -> None:
+        """Refuse a context where there is none."""
+        refuse_context(self, context)
+
     # --- answers
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
         """z = argmax of the lower bound over evaluated points, centres of cells and those of the branch and bound.
 
-        Once the data have rejected the assumptions the bounds mean nothing: then the evaluated point of highest
-        posterior mean, without an interval.
+        Once the data reject the assumptions the bounds mean nothing: then the evaluated point of highest posterior
+        mean, without an interval.
         """
-        surest = self._surest()
-        if self.band.rejection is not None:
-            tried = self.permitted(self.band.x)
+        self._check(context)
+        surest = self._surest(context)
+        if surest.rejection is not None:
+            tried = self.domain.permitted(self._tried(context))
             means = self.band.mean(tried)
             best = int(np.argmax(means))
             return Guess(tried[best].copy(), float(means[best]))
@@ -244,17 +282,21 @@ class CertifiedSearch(Search):
         certified = self._certifiable() is None
         return Guess(surest.point, value, (surest.low, surest.high), certified=certified)
 
+    def _tried(self, context: Array | None) -> Array:  # noqa: ARG002  # only in `ContextualLPSearch`
+        """Return the points (n, D) that were evaluated."""
+        return self.band.x
+
     def predict(self, points: Array) -> tuple[Array, Array, Array] | None:
-        """The certified band and the posterior mean within it, shapes (m,); None once the data have rejected it."""
-        if self.band.rejection is not None:
-            return None
+        """The certified band and the posterior mean within it, shapes (m,); None where the data reject it."""
         interval = self.band.interval(points)
+        if interval.is_empty(self.assumptions.ceiling) or self.cells.rejection is not None:
+            return None
         return np.clip(self.band.mean(points), interval.lower, interval.upper), interval.lower, interval.upper
 
     def _surest(self, context: Array | None = None) -> Surest:
         """Return the point to recommend and the bound on the maximum; the last answer is kept, as both are costly."""
         asked = b"" if context is None else context.tobytes()
-        stamp = asked, self._n_told, self.cells.tree.n_leaves, self.loop.lowest_maximum
+        stamp = asked, self._n_told, len(self.rounds)
         if self._found is None or self._found[0] != stamp:
             self._found = stamp, self._find_surest(context)
         return self._found[1]
@@ -262,30 +304,32 @@ class CertifiedSearch(Search):
     def _find_surest(self, context: Array | None) -> Surest:  # noqa: ARG002  # only in `ContextualLPSearch`
         """The maximum is min_t max_E U_E, or what a branch and bound over the band finds, if that is lower."""
         cells = self.cells
-        with cells.untouched():  # asking for an answer must not change what is suggested next
-            highest = float(cells.upper[cells.highest()])
-        sharper = certified_maximum(cells.band, dimension=self.dimension, max_cells=CERTIFY_CELLS, tolerance=0.005)
+        maximum = min(self.loop.lowest_maximum, cells.look().index)
+        sharper = certified_maximum(
+            cells.band, dimension=self.domain.dimension, max_cells=CERTIFY_CELLS, tolerance=0.005
+        )
         candidates = np.vstack([cells.band.x, cells.centres(cells.tree.leaves()), sharper.centres])
-        return self._highest_lower(candidates, min(self.loop.lowest_maximum, highest, sharper.value))
+        return self._highest_lower(candidates, maximum, sharper)
 
-    def _highest_lower(self, candidates: Array, maximum: float) -> Surest:
+    def _highest_lower(self, candidates: Array, maximum: float, sharper: CertifiedMaximum) -> Surest:
         """Return the candidate (m, D) with the highest lower bound, of those that the known constraint allows.
 
-        A maximum below that bound rejects the assumptions.
+        The maximum is `maximum`, or what the branch and bound found, if that is lower. One below the highest lower
+        bound rejects the assumptions.
         """
-        permitted = self.permitted(candidates)
+        cells, maximum = self.cells, min(maximum, sharper.value)
+        permitted = self.domain.permitted(candidates)
         interval = self.band.interval(permitted)
         best = int(np.argmax(interval.lower))
         low, high = float(interval.lower[best]), float(interval.upper[best])
         left = remaining_regret(maximum, low, self.assumptions.ceiling)
-        if left < 0:
+        rejection = cells.rejection
+        if rejection is None and (sharper.contradicted or interval.is_empty(self.assumptions.ceiling)):
+            rejection = contradiction(self.band, empty=True)
+        if rejection is None and left < 0:
             why = f"the best value still possible lies {-left:.3g} below one that is reached"
-            self.band.reject(why, self.cells.budget.delta)
-        return Surest(permitted[best].copy(), low, high, maximum)
-
-    def permitted(self, points: Array) -> Array:
-        """Return those of the points (m, D) that the known constraint allows; all of them where it allows none."""
-        return points if self.domain is None else self.domain.permitted(points)
+            rejection = self.band.rejected_because(why, cells.budget.delta)
+        return Surest(permitted[best].copy(), low, high, maximum, rejection)
 
     def _certifiable(self) -> str | None:
         if self._standard_errors:
@@ -295,15 +339,20 @@ class CertifiedSearch(Search):
     def certificate(self, point: Array) -> Certificate | str:
         """f(x*) - f(point) <= min_t max_E U_E - LCB(point), sharpened by a branch and bound over the band."""
         reason = self._certifiable()
-        return self._certified(point, self._surest()) if reason is None else reason
-
-    def _certified(self, point: Array, surest: Surest) -> Certificate:
-        """Return the certificate of any point (D,) under the bound on the maximum that `surest` has."""
+        if reason is not None:
+            return reason
+        surest = self._surest(self._context_of(point))
         at = self.band.interval(point[None])
         low, high = float(at.lower[0]), float(at.upper[0])
-        rejection = self.band.rejection
+        rejection = surest.rejection
+        if rejection is None and at.is_empty(self.assumptions.ceiling):
+            rejection = contradiction(self.band, empty=True)
         value = remaining_regret(surest.maximum, low, self.assumptions.ceiling) if rejection is None else float("nan")
         return Certificate(value, point, (low, high), surest.maximum, rejection)
+
+    def _context_of(self, point: Array) -> Array | None:  # noqa: ARG002  # only in `ContextualLPSearch`
+        """Return the context that a point (D,) lies in, as of `ask`; None where there are no contexts."""
+        return None
 
     def explain(self) -> dict[str, object]:
         return self.loop.explain()

@@ -14,7 +14,8 @@ from quadrat.arrays import Array
 from quadrat.confidence import Assumptions, DeltaBudget
 from quadrat.confidence.sketched_band import SketchedBand
 from quadrat.gp.sketch import Sketch
-from quadrat.methods.base import CREDIBLE, Guess, Proposal, Search, Told
+from quadrat.methods.base import CREDIBLE, Guess, Proposal, Search, Told, refuse_context
+from quadrat.methods.domain import Domain
 from quadrat.methods.lp_cells import CellBounds
 from quadrat.methods.lp_search import CellLoop
 
@@ -28,8 +29,8 @@ class SketchedSearch(Search):
 
     Parameters
     ----------
-    assumptions, dimension, seed
-        What is assumed, D, and the seed of all random draws.
+    assumptions, domain, seed
+        What is assumed of f, the cube, and the seed of all random draws.
     budget, degree, delta, threshold, max_cells
         n, k, the total error probability, gamma_n / sqrt(n) and the cap on cells.
     sketch
@@ -39,7 +40,7 @@ class SketchedSearch(Search):
     def __init__(
         self,
         assumptions: Assumptions,
-        dimension: int,
+        domain: Domain,
         seed: int,
         *,
         budget: int,
@@ -49,19 +50,22 @@ class SketchedSearch(Search):
         max_cells: int,
         sketch: Sketch,
     ) -> None:
-        self.dimension = dimension
         self.band = SketchedBand(assumptions, DeltaBudget(delta).band, sketch=sketch, seed=seed)
-        self.cells = CellBounds(assumptions, dimension, delta=delta, degree=degree, max_cells=max_cells, band=self.band)
+        self.cells = CellBounds(
+            assumptions, domain.dimension, delta=delta, degree=degree, max_cells=max_cells, band=self.band
+        )
         self.loop = CellLoop(self.cells, seed, budget=budget, threshold=threshold)
 
-    def ask(self, number: int, pending: Array) -> Proposal:
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
+        refuse_context(self, context)
         return self.loop.ask(number, pending)
 
     def tell(self, told: Told) -> None:
         self.cells.add(told.x, told.tame_values)
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
         """Return the evaluated point of highest mean under the stated noise, with a 90 % credible interval."""
+        refuse_context(self, context)
         belief = self.band.process.with_noise(self.band.assumptions.noise**2 / self.band.regulariser)
         at = belief.predict(belief.x)
         best = int(np.argmax(at.mean))

@@ -38,7 +38,7 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Kernel
 from quadrat.methods.acquisition import draws, feasible_around, gain_of, points_around, scattered
-from quadrat.methods.base import CREDIBLE, Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.methods.base import CREDIBLE, Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
 from quadrat.methods.domain import Domain, FidelityAxis
 from quadrat.methods.fidelity_model import FidelityModel, Gaps
 from quadrat.methods.gp_ucb import GPUCB, Agnostic, Continuous, Finite
@@ -87,7 +87,7 @@ class MFGPUCB(Method):
     --------
     >>> from quadrat.methods.domain import Axis
     >>> axis = FidelityAxis(1, (0.25, 0.75), (1.0, 10.0))
-    >>> search = MFGPUCB().start_in(Domain((Axis(), Axis((0.25, 0.75))), fidelity=axis), seed=0)
+    >>> search = MFGPUCB().start(Domain((Axis(), Axis((0.25, 0.75))), fidelity=axis), seed=0)
     >>> search.ask(0, np.empty((0, 2))).why
     'initial design: level 1 of 2'
     """
@@ -132,17 +132,14 @@ class MFGPUCB(Method):
             form=self.form, delta=self.delta, scale=self.scale,
         )  # fmt: skip
 
-    def start(self, dimension: int, seed: int) -> FidelitySearch:  # noqa: ARG002
-        raise InvalidInput(
-            "MFGPUCB: expected a space with a fidelity, got a plain cube; add a parameter such as "
-            "epochs=Fidelity([5, 25, 100], cost=[5, 25, 100]), or use GPUCB"
-        )
-
-    def start_in(self, domain: Domain, seed: int) -> FidelitySearch:
+    def start(self, domain: Domain, seed: int) -> FidelitySearch:
         """Begin a search in `domain`, named by `seed`, that chooses the level of every trial too."""
         axis = domain.fidelity
         if axis is None:
-            return self.start(domain.dimension, seed)
+            raise InvalidInput(
+                "MFGPUCB: expected a space with a fidelity, got a plain cube; add a parameter such as "
+                "epochs=Fidelity([5, 25, 100], cost=[5, 25, 100]), or use GPUCB"
+            )
         if domain.dimension < 2:
             raise InvalidInput("MFGPUCB: expected a parameter beside the fidelity, got the fidelity alone")
         below = len(axis.costs) - 1
@@ -203,7 +200,8 @@ class FidelitySearch(Search):
         _, levels = self._split(np.asarray(x, dtype=np.float64)[None, :])
         self._failed[levels[0]] += 1
 
-    def ask(self, number: int, pending: Array) -> Proposal:
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
+        refuse_context(self, context)
         points, levels = self._split(pending)
         initial = self._next_initial(levels)
         if initial is not None:
@@ -267,12 +265,13 @@ class FidelitySearch(Search):
         runs = groupby(history, lambda at: at <= level)
         return [sum(self.axis.costs[at] for at in run) for below, run in runs if below]
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
         """Return the point, at the target, of which the most is certain, with a 90 % credible interval.
 
         It has the highest mean less deviation of all levels taken together (`FidelityModel.blend`), among the points
         evaluated at any level and points near the best of them.
         """
+        refuse_context(self, context)
         model, frame = self.model, self.model.frame
         rng = generator(self.seed, model.trials, _GAIN)
         points = self._at_target(np.vstack([gp.x for gp in model.gps if len(gp)]))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from quadrat.methods.base import MethodFacts
+from quadrat.methods.domain import Domain
 from quadrat.methods.level_cells import LevelCells
 from quadrat.methods.level_search import LevelSearch
 from quadrat.methods.level_set import LevelSetMethod
@@ -75,11 +76,11 @@ class MultiScaleLevelSet(LevelSetMethod):
     def check(self) -> None:
         object.__setattr__(self, "max_cells", as_count(self.max_cells, name="max_cells", at_least=1))
 
-    def start(self, dimension: int, seed: int) -> LevelSearch:
-        self.kernel.check_dimension(dimension)
+    def start(self, domain: Domain, seed: int) -> LevelSearch:
+        self.kernel.check_dimension(domain.dimension)
         cells = LevelCells(
-            self.assumptions(), dimension,
+            self.assumptions(), domain.dimension,
             threshold=self.threshold, accuracy=self.accuracy,
             band_delta=(1 - _AVERAGES) * self.delta, average_delta=_AVERAGES * self.delta, max_cells=self.max_cells,
         )  # fmt: skip
-        return LevelSearch(cells, seed, delta=self.delta, rule="reduction", share=_SHARE)
+        return LevelSearch(cells, domain, seed, delta=self.delta, rule="reduction", share=_SHARE)

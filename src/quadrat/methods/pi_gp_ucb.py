@@ -130,10 +130,7 @@ class PiGPUCB(ModelBased):
             "kernel"
         )
 
-    def start(self, dimension: int, seed: int) -> PartitionedSearch:
-        return self.start_in(Domain.cube(dimension), seed)
-
-    def start_in(self, domain: Domain, seed: int) -> PartitionedSearch:
+    def start(self, domain: Domain, seed: int) -> PartitionedSearch:
         form = self.form_of_kernel
         self.rule(form.start() if isinstance(form, Learned) else form, domain.dimension)  # refuses what cannot be split
         return PartitionedSearch(self, self.rule, self.multiplier, domain, seed)

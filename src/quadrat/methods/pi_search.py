@@ -13,7 +13,7 @@ from quadrat.gp.prediction import Posterior
 from quadrat.gp.splitting import SplittingRule
 from quadrat.kernels import Kernel
 from quadrat.methods.acquisition import expected_gain
-from quadrat.methods.base import CREDIBLE, Guess, Proposal, Told
+from quadrat.methods.base import CREDIBLE, Guess, Proposal, Told, refuse_context
 from quadrat.methods.cell_maxima import CellMaxima
 from quadrat.methods.domain import Domain
 from quadrat.methods.surrogate import Frame, ModelBased, ModelSearch, Surrogate, readings
@@ -109,8 +109,8 @@ class PartitionedSearch(ModelSearch):
     asking_changes_nothing = True  # what it remembers of cells is a function of what they were told
 
     def __init__(self, method: ModelBased, rule: RuleOf, multiplier: Multiplier, domain: Domain, seed: int) -> None:
-        super().__init__(method, domain.dimension, seed)
-        self.multiplier, self.domain = multiplier, domain
+        super().__init__(method, domain, seed)
+        self.multiplier = multiplier
         self.cells = PartitionedModel(method, rule, domain.dimension)
         self.model = self.cells.learning
         self._maxima: tuple[PartitionedProcess, CellMaxima] | None = None
@@ -132,8 +132,9 @@ class PartitionedSearch(ModelSearch):
             f"({best.value:.4g})",
         )
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
         """Return the evaluated point whose 90 % credible interval has the highest lower end."""
+        refuse_context(self, context)
         process = self.cells.belief
         x = process.x
         at = process.predict(x)

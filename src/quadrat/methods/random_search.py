@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from quadrat.arrays import Array
-from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
+from quadrat.methods.domain import Domain
 from quadrat.randomness import generator
 
 __all__ = ["DesignSearch", "RandomSearch"]
@@ -36,13 +37,16 @@ class DesignSearch(Search):
         self._why = why
         self._told: dict[bytes, list[Told]] = {}
 
-    def ask(self, number: int, pending: Array) -> Proposal:  # noqa: ARG002  # points of a design repeat with probability 0
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:  # noqa: ARG002
+        """Return the next point of the design, which is no pending one: points repeat with probability 0."""
+        refuse_context(self, context)
         return Proposal(self._point(number), self._why)
 
     def tell(self, told: Told) -> None:
         self._told.setdefault((told.x + 0.0).tobytes(), []).append(told)
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
+        refuse_context(self, context)
         means = [_mean(trials) for trials in self._told.values()]
         best = int(np.argmax(means))
         return Guess(list(self._told.values())[best][0].x.copy(), means[best])
@@ -68,7 +72,7 @@ class RandomSearch(Method):
 
     Examples
     --------
-    >>> search = RandomSearch().start(2, seed=0)
+    >>> search = RandomSearch().start(Domain.cube(2), seed=0)
     >>> search.ask(0, np.empty((0, 2))).x.round(3).tolist()
     [0.943, 0.316]
     """
@@ -80,5 +84,5 @@ class RandomSearch(Method):
         best_for="a baseline that anything must beat",
     )
 
-    def start(self, dimension: int, seed: int) -> DesignSearch:
-        return DesignSearch(lambda number: generator(seed, number).random(dimension), "uniform")
+    def start(self, domain: Domain, seed: int) -> DesignSearch:
+        return DesignSearch(lambda number: generator(seed, number).random(domain.dimension), "uniform")

@@ -9,6 +9,7 @@ import numpy as np
 
 from quadrat.arrays import Array
 from quadrat.methods.base import Method, MethodFacts
+from quadrat.methods.domain import Domain
 from quadrat.methods.random_search import DesignSearch
 from quadrat.randomness import generator
 
@@ -23,7 +24,7 @@ class SobolSearch(Method):
 
     Examples
     --------
-    >>> search = SobolSearch().start(1, seed=0)
+    >>> search = SobolSearch().start(Domain.cube(1), seed=0)
     >>> sorted(int(4 * search.ask(i, np.empty((0, 1))).x[0]) for i in range(4))
     [0, 1, 2, 3]
     """
@@ -35,10 +36,10 @@ class SobolSearch(Method):
         best_for="covering a space evenly",
     )
 
-    def start(self, dimension: int, seed: int) -> DesignSearch:
+    def start(self, domain: Domain, seed: int) -> DesignSearch:
         from scipy.stats import qmc
 
-        sequence = qmc.Sobol(dimension, scramble=True, seed=generator(seed))
+        sequence = qmc.Sobol(domain.dimension, scramble=True, seed=generator(seed))
 
         def point(number: int) -> Array:
             if sequence.num_generated > number:

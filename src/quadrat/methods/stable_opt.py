@@ -18,7 +18,7 @@ from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.methods.acquisition import Score, expected_gain, upper_bound
-from quadrat.methods.base import Guess, MethodFacts, Proposal
+from quadrat.methods.base import Guess, MethodFacts, Proposal, refuse_context
 from quadrat.methods.domain import Domain
 from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.methods.worst_case import Bound, Robust, as_radius, lowest, most_robust, worst_value
@@ -73,7 +73,7 @@ class StableOpt(ModelBased):
 
     Examples
     --------
-    >>> search = StableOpt(perturbation=0.1).start(1, seed=0)
+    >>> search = StableOpt(perturbation=0.1).start(Domain.cube(1), seed=0)
     >>> search.ask(0, np.empty((0, 1))).why
     'uniform: 0 of 5 initial trials told'
     """
@@ -99,10 +99,7 @@ class StableOpt(ModelBased):
         object.__setattr__(self, "norm_bound", as_number(self.norm_bound, name="norm_bound", above=0.0))
         object.__setattr__(self, "delta", as_probability(self.delta))
 
-    def start(self, dimension: int, seed: int) -> StableSearch:
-        return self.start_in(Domain.cube(dimension), seed)
-
-    def start_in(self, domain: Domain, seed: int) -> StableSearch:
+    def start(self, domain: Domain, seed: int) -> StableSearch:
         return StableSearch(self, domain, seed)
 
     def width(self, model: Surrogate) -> float:
@@ -119,10 +116,9 @@ class StableSearch(ModelSearch):
     """StableOpt at work."""
 
     def __init__(self, method: StableOpt, domain: Domain, seed: int) -> None:
-        super().__init__(method, domain.dimension, seed)
+        super().__init__(method, domain, seed)
         self.robust = method
         # What rounds and forbids is the true domain's; to the model every axis is a coordinate.
-        self.domain = domain
         self.cube = Domain(
             tuple(axis if axis.values is None else type(axis)(axis.values, ordered=True) for axis in domain.axes),
             domain.round,
@@ -162,8 +158,9 @@ class StableSearch(ModelSearch):
         # Integers so many that they are climbed along stand for themselves only where they are rounded.
         return replace(found, point=self.domain.rounded(found.point[None, :])[0])
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
         """Return the point of the largest worst-case lower bound, with f there and its 90 % credible interval."""
+        refuse_context(self, context)
         gp, frame = self.model.belief, self.model.frame
         point = self._choice().point
         at = gp.predict(point[None, :])

@@ -29,7 +29,7 @@ from quadrat.gp.prediction import Posterior
 from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.kernels import Kernel
 from quadrat.methods.acquisition import Score, expected_gain, maximise
-from quadrat.methods.base import CREDIBLE, Guess, Method, Proposal, Search, Told
+from quadrat.methods.base import CREDIBLE, Guess, Method, Proposal, Search, Told, refuse_context
 from quadrat.methods.domain import Domain
 from quadrat.methods.learned_kernel import Learned, is_due, learn_kernel
 from quadrat.partition.unit_cube import as_count
@@ -291,14 +291,8 @@ class ModelBased(Method):
         """The kernel, or how to learn it."""
         return Learned() if self.kernel is None else self.kernel
 
-    def start(self, dimension: int, seed: int) -> ModelSearch:
-        return ModelSearch(self, dimension, seed)
-
-    def start_in(self, domain: Domain, seed: int) -> ModelSearch:
-        """Begin a search, named by `seed`, whose gain is over what the domain's constraint allows."""
-        search = self.start(domain.dimension, seed)
-        search.domain = domain
-        return search
+    def start(self, domain: Domain, seed: int) -> ModelSearch:
+        return ModelSearch(self, domain, seed)
 
     def regulariser(self, noise_variance: float) -> float:
         """Return the lambda of K + lambda I, from the `noise_variance`, both in model units."""
@@ -310,18 +304,30 @@ class ModelBased(Method):
 
 
 class ModelSearch(Search):
-    """A search that maximises the method's score; what differs between methods is in the method."""
+    """A search that maximises the method's score; what differs between methods is in the method.
 
-    def __init__(self, method: ModelBased, dimension: int, seed: int) -> None:
+    Parameters
+    ----------
+    method, domain, seed
+        The options, the cube with what is behind it, and the seed of all draws.
+    columns
+        How many coordinates the model sees of a point; None is D, the point itself.
+
+    Attributes
+    ----------
+    dimension
+        How many coordinates the model sees of a point.
+    """
+
+    def __init__(self, method: ModelBased, domain: Domain, seed: int, *, columns: int | None = None) -> None:
+        self.method, self.domain, self.seed = method, domain, seed
+        self.dimension = domain.dimension if columns is None else columns
         if isinstance(method.kernel, Kernel):
-            method.kernel.check_dimension(dimension)
-        self.method = method
-        self.dimension = dimension
-        self.domain = Domain.cube(dimension)  # what is behind the cube: a gain is over what its constraint allows
-        self.seed = seed
-        self.model = Surrogate(method, dimension, seed)
+            method.kernel.check_dimension(self.dimension)
+        self.model = Surrogate(method, self.dimension, seed)
 
-    def ask(self, number: int, pending: Array) -> Proposal:
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
+        refuse_context(self, context)
         if not self.model.settled:
             of = f"{self.model.trials} of {self.method.n_initial} initial trials told"
             return Proposal(generator(self.seed, number).random(self.dimension), f"uniform: {of}")
@@ -337,8 +343,9 @@ class ModelSearch(Search):
     def tell(self, told: Told) -> None:
         self.model.tell(told)
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
         """Return the evaluated point of highest posterior mean, with a 90 % credible interval."""
+        refuse_context(self, context)
         gp = self.model.belief
         at = gp.predict(gp.x)
         best = int(np.argmax(at.mean))

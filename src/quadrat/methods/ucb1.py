@@ -15,7 +15,7 @@ import numpy as np
 from quadrat.arrays import Array, ArrayLike, as_number, as_vector
 from quadrat.errors import InvalidInput
 from quadrat.methods.arms import arms_of
-from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
 from quadrat.methods.domain import Domain
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
@@ -47,7 +47,7 @@ class UCB1(Method):
     Examples
     --------
     >>> from quadrat.methods.domain import Axis
-    >>> search = UCB1().start_in(Domain((Axis((0.25, 0.75), ordered=False),)), seed=0)
+    >>> search = UCB1().start(Domain((Axis((0.25, 0.75), ordered=False),)), seed=0)
     >>> search.ask(0, np.empty((0, 1))).why
     'arm not pulled yet, one of 2'
     """
@@ -65,14 +65,7 @@ class UCB1(Method):
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise", as_number(self.noise, name="noise", above=0.0))
 
-    def start(self, dimension: int, seed: int) -> UCB1Search:  # noqa: ARG002
-        """Refuse: the cube has infinitely many points."""
-        raise InvalidInput(
-            f"UCB1: expected a space with finitely many points (integers, steps, choices), got the cube of dimension "
-            f"{dimension}; use GPUCB or Auto there"
-        )
-
-    def start_in(self, domain: Domain, seed: int) -> UCB1Search:
+    def start(self, domain: Domain, seed: int) -> UCB1Search:
         return UCB1Search(self, arms_of(domain), seed)
 
     def regret_bound(self, gaps: ArrayLike, n: int) -> float:
@@ -119,7 +112,8 @@ class UCB1Search(Search):
     def _arm(self, x: Array) -> int | None:
         return self._number.get((np.asarray(x, dtype=np.float64) + 0.0).tobytes())
 
-    def ask(self, number: int, pending: Array) -> Proposal:
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
+        refuse_context(self, context)
         # Where every arm failed, failures count as pulls, so that the arms take turns.
         left = np.ones_like(self._failed) if self._failed.all() else ~self._failed
         pulls, observations = self._pulls, self._observations
@@ -169,8 +163,9 @@ class UCB1Search(Search):
         if arm is not None:
             self._failed[arm] = True
 
-    def recommend(self) -> Guess:
+    def recommend(self, context: Array | None = None) -> Guess:
         """Return the arm with the highest mean of what was told."""
+        refuse_context(self, context)
         if not self._observations:
             best = max(self._strangers, key=lambda told: float(np.mean(told.values)))
             return Guess(best.x.copy(), float(np.mean(best.values)))

@@ -578,7 +578,7 @@ class Optimizer:
 
     def _recommended(self, context: Array | None) -> _Recommended:
         """Return the point to use, in a context, shape (D,), where there is one: what every answer is about."""
-        guess = self._search.recommend() if context is None else self._search.recommend_in(context)
+        guess = self._search.recommend(context)
         x, params, evaluated = self._params_at(guess.x)
         if guess.certified and (at := self._search.predict(x[None])) is not None:  # what is certified is of this point
             value, low, high = (float(part[0]) for part in at)

@@ -68,7 +68,7 @@ class Run:
     def __init__(self, space: Space, direction: Direction, method: Method, seed: int) -> None:
         check_share(space)
         self.space, self.direction, self.method, self.seed = space, direction, method, seed
-        self.search = direction.turn_method(method).start_in(domain_of(space), seed)
+        self.search = direction.turn_method(method).start(domain_of(space), seed)
         self.history = History(space.dimension, direction, None if space.fidelity is None else Costs(space))
         self.events: list[Event] = []
 
@@ -98,7 +98,7 @@ class Run:
         def is_taken(x: Array) -> bool:
             return history.is_taken(x) or (elsewhere is not None and bool((elsewhere == x).all(axis=1).any()))
 
-        asked_for = self.search.ask(number, taken) if context is None else self.search.ask_in(number, taken, context)
+        asked_for = self.search.ask(number, taken, context)
         x, why = space.round(asked_for.x), asked_for.why
         # On a continuous space equal points are no accident: methods that certify measure the same point again.
         collides = not space.is_continuous and is_taken(x)
