@@ -10,22 +10,24 @@ from typing import Any
 import numpy as np
 import optuna
 import pytest
-from optuna.distributions import FloatDistribution
+from optuna.distributions import BaseDistribution, FloatDistribution
 from optuna.pruners import MedianPruner
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState, create_trial
 
 import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.integrations import QuadratSampler, recommend
-from quadrat.integrations.study_search import StudySearch, values_of
+from quadrat.integrations import QuadratSampler, recommend, study_engine
+from quadrat.integrations.study_trials import reading_of_trial, values_of
 from quadrat.methods import GPUCBPE, LP0, Auto
 from quadrat.methods.auto import AutoSearch
-from quadrat.methods.base import Failed, Pruned, Told
+from quadrat.methods.base import Failed, Happened, Method, Pruned, Told
 from quadrat.methods.crowd import MOST
+from quadrat.methods.domain import Domain
+from quadrat.optimizer.outcome import Reading
 from quadrat.plots.run_view import RunView
 
-PLANE = {"x": FloatDistribution(0, 1), "y": FloatDistribution(0, 1)}
+PLANE: dict[str, BaseDistribution] = {"x": FloatDistribution(0, 1), "y": FloatDistribution(0, 1)}
 BEGIN = datetime(2026, 1, 1)
 EPOCHS, NOISE = 20, 0.01
 
@@ -184,9 +186,9 @@ def test_an_optimizer_leaves_pruned_trials_out_and_says_so(caplog: pytest.LogCap
 
 
 def search_of(sampler: QuadratSampler) -> AutoSearch:
-    [(search, _)] = sampler._searches.values()
-    assert isinstance(search.search, AutoSearch)
-    return search.search
+    [(engine, _)] = sampler._engines.values()
+    assert isinstance(engine.run.search, AutoSearch)
+    return engine.run.search
 
 
 def asked(study: Study) -> dict[str, Any]:
@@ -240,7 +242,7 @@ def test_a_region_of_pruned_trials_is_not_searched_for_ever(seed: int) -> None:
 
     study.optimize(falls, n_trials=40)
     late = [trial.state for trial in study.trials[20:]]
-    assert late.count(TrialState.PRUNED) <= 12
+    assert late.count(TrialState.PRUNED) <= 8
     assert study.best_value < -0.5
 
 
@@ -278,8 +280,8 @@ def test_a_search_is_rebuilt_with_its_pruned_trials() -> None:
         elif number % 40 == 1:
             happened.append(Failed(number, x))
         else:
-            happened.append(Told(number, x, np.array([-loss(*x.tolist(), EPOCHS)])))
-    opened, followed = Auto().start(2, 1), Auto().start(2, 1)
+            happened.append(Told(number, x, np.array([-loss(float(x[0]), float(x[1]), EPOCHS)])))
+    opened, followed = Auto().start(Domain.cube(2), 1), Auto().start(Domain.cube(2), 1)
     opened.rebuild(happened)
     followed.rebuild(happened[:400])
     for one in happened[400:]:
@@ -295,11 +297,15 @@ def test_a_search_is_rebuilt_with_its_pruned_trials() -> None:
 def test_a_method_without_a_model_of_failures_avoids_the_point() -> None:
     """GP-UCB-PE counts batches by what is pending: a pruned trial is pending for ever, and in no batch."""
     rng = np.random.default_rng(1)
-    searches = [GPUCBPE().start(2, 1), GPUCBPE().start(2, 1)]
+    searches = [GPUCBPE().start(Domain.cube(2), 1) for _ in range(2)]
     points = rng.random((12, 2))
-    for search, kind in zip(searches, (Pruned, Failed), strict=True):
-        search.rebuild([Told(i, x, np.array([-loss(*x.tolist(), EPOCHS)])) for i, x in enumerate(points[:10])])
-        search.rebuild([kind(10, points[10]), kind(11, points[11])])
+    kinds: tuple[type[Pruned] | type[Failed], ...] = (Pruned, Failed)
+    for search, kind in zip(searches, kinds, strict=True):
+        search.rebuild(
+            [Told(i, x, np.array([-loss(float(x[0]), float(x[1]), EPOCHS)])) for i, x in enumerate(points[:10])]
+        )
+        lost: list[Happened] = [kind(number, points[number]) for number in (10, 11)]
+        search.rebuild(lost)
     first, second = (search.ask(12, points[10:]) for search in searches)
     assert np.array_equal(first.x, second.x)
     assert first.why == second.why
@@ -323,15 +329,12 @@ def test_any_method_goes_on_beside_pruned_trials(method: str) -> None:
 def test_what_is_followed_is_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pruned trial is told once, also to a search that goes on."""
     told: list[Any] = []
-    original = StudySearch._happened
 
-    def noted(self: StudySearch, trial: FrozenTrial) -> Told | Failed | Pruned | None:
-        one = original(self, trial)
-        told.append(one)
-        return one
+    def noted(trial: FrozenTrial, names: tuple[str, ...], method: Method) -> Reading:
+        told.append((trial.number, reading := reading_of_trial(trial, names, method)))
+        return reading
 
-    monkeypatch.setattr(StudySearch, "_happened", noted)
+    monkeypatch.setattr(study_engine, "reading_of_trial", noted)
     study = study_of(QuadratSampler(seed=1, search_space=PLANE), 20, seed=1, n_startup=3)
-    kinds = {TrialState.COMPLETE: Told, TrialState.PRUNED: Pruned}
-    assert [type(one) for one in told] == [kinds[trial.state] for trial in study.trials[:19]]
-    assert [one.number for one in told] == list(range(19))
+    assert [reading.pruned for _, reading in told] == [one.state is TrialState.PRUNED for one in study.trials[:19]]
+    assert [number for number, _ in told] == list(range(19))

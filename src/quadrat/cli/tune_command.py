@@ -226,8 +226,9 @@ def _finish(study: Study, options: TuneOptions, screen: Screen, ending: str, sec
             try:
                 table, why = best_table(study)
             except QuadratError as error:  # such as trials that do not have the same parameters
-                best = best_seen_text(study)
-                screen.say(f"{error}\nBest seen: {best}" if best else str(error))
+                best, cure = best_seen_text(study), "With --space FILE they are searched together."
+                screen.say("\n".join([str(error), *([cure] if isinstance(error, InvalidInput) else [])]))
+                screen.say(f"Best seen: {best}" if best else "")
             else:
                 screen.show(table)
                 screen.say(why)

@@ -228,7 +228,7 @@ class QuadratSampler(BaseSampler):
 
 def _begun_after_a_result(study: Study, trial: FrozenTrial) -> bool:
     """Return whether a trial was complete when this one began: before, nothing can be known of parameters."""
-    complete = study._get_trials(deepcopy=False, states=(TrialState.COMPLETE,), use_cache=True)
+    complete = study._get_trials(deepcopy=False, states=(TrialState.COMPLETE,), use_cache=False)
     ends = [one.datetime_complete for one in complete if one.datetime_complete is not None]
     return trial.datetime_start is not None and any(end <= trial.datetime_start for end in ends)
 
