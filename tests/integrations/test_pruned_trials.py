@@ -20,9 +20,9 @@ from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.integrations import QuadratSampler, recommend, study_engine
 from quadrat.integrations.study_trials import reading_of_trial, values_of
 from quadrat.methods import GPUCBPE, LP0, Auto
-from quadrat.methods.auto import AutoSearch
+from quadrat.methods.auto.long_runs import MOST
+from quadrat.methods.auto.method import AutoSearch
 from quadrat.methods.base import Failed, Happened, Method, Pruned, Told
-from quadrat.methods.crowd import MOST
 from quadrat.methods.domain import Domain
 from quadrat.optimizer.outcome import Reading
 from quadrat.plots.run_view import RunView
