@@ -396,7 +396,7 @@ def test_the_history_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
     original = StudySearch._happened
 
-    def noted(self: StudySearch, trial: FrozenTrial) -> Told | Failed | None:
+    def noted(self: StudySearch, trial: FrozenTrial) -> Told | Failed | Pruned | None:
         read.append(trial.number)
         return original(self, trial)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import optuna
 import pytest
-from optuna.distributions import FloatDistribution
+from optuna.distributions import BaseDistribution, FloatDistribution
 from optuna.pruners import MedianPruner
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState, create_trial
@@ -25,7 +25,7 @@ from quadrat.methods.base import Failed, Pruned, Told
 from quadrat.methods.crowd import MOST
 from quadrat.plots.run_view import RunView
 
-PLANE = {"x": FloatDistribution(0, 1), "y": FloatDistribution(0, 1)}
+PLANE: dict[str, BaseDistribution] = {"x": FloatDistribution(0, 1), "y": FloatDistribution(0, 1)}
 BEGIN = datetime(2026, 1, 1)
 EPOCHS, NOISE = 20, 0.01
 
@@ -273,12 +273,13 @@ def test_a_search_is_rebuilt_with_its_pruned_trials() -> None:
     rng = np.random.default_rng(5)
     happened: list[Told | Failed | Pruned] = []
     for number, x in enumerate(rng.random((420, 2))):
+        here = (float(x[0]), float(x[1]))
         if number % 3 == 2:
             happened.append(Pruned(number, x))
         elif number % 40 == 1:
             happened.append(Failed(number, x))
         else:
-            happened.append(Told(number, x, np.array([-loss(*x.tolist(), EPOCHS)])))
+            happened.append(Told(number, x, np.array([-loss(*here, EPOCHS)])))
     opened, followed = Auto().start(2, 1), Auto().start(2, 1)
     opened.rebuild(happened)
     followed.rebuild(happened[:400])
@@ -297,9 +298,10 @@ def test_a_method_without_a_model_of_failures_avoids_the_point() -> None:
     rng = np.random.default_rng(1)
     searches = [GPUCBPE().start(2, 1), GPUCBPE().start(2, 1)]
     points = rng.random((12, 2))
-    for search, kind in zip(searches, (Pruned, Failed), strict=True):
-        search.rebuild([Told(i, x, np.array([-loss(*x.tolist(), EPOCHS)])) for i, x in enumerate(points[:10])])
-        search.rebuild([kind(10, points[10]), kind(11, points[11])])
+    for search in searches:
+        search.rebuild([Told(i, x, np.array([float(x[0] - x[1] ** 2)])) for i, x in enumerate(points[:10])])
+    searches[0].rebuild([Pruned(10, points[10]), Pruned(11, points[11])])
+    searches[1].rebuild([Failed(10, points[10]), Failed(11, points[11])])
     first, second = (search.ask(12, points[10:]) for search in searches)
     assert np.array_equal(first.x, second.x)
     assert first.why == second.why
