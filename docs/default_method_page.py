@@ -19,7 +19,7 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "src")]
 from regret import ablation, suite
 from regret.rows import Row, read_rows
 
-from quadrat.methods import acquisition, auto, auto_cells, auto_model, auto_score, averaging, turns
+from quadrat.methods import acquisition, auto, auto_cells, auto_model, auto_score, averaging, crowd, turns
 
 PAGE = ROOT / "docs" / "default_method.md"
 TEXT = """# The default method
@@ -69,6 +69,10 @@ nothing, it is evaluated again.
 **Failures.** Where trials failed, the improvement is weighted by the chance to succeed [G14]. The chance is learned by
 least-squares classification [RW06, section 6.5]; a point needs a larger one after every failure, but half of the space
 always stays open.
+
+**Pruned trials.** A pruned trial has no value, whatever it reported, and is no failure. Its point counts as one that
+runs, at the posterior mean; of many, the latest {most_running} do. And the improvement is weighted by the chance that a
+trial runs to its end, learned like the chance to succeed, from the trials that did and did not.
 
 **Constraints.** Every constraint that is told has a model of its own, and the improvement is weighted by the chance
 that all of them hold [G14; GK14]. As long as no point is believed to meet them, that chance alone is maximised.
@@ -163,6 +167,7 @@ def page(rows: Sequence[Row]) -> str:
         best=auto.BEST,
         climbs=auto_score.CLIMBS,
         steps=auto_score.STEPS - 1,  # the first of the calls is at the start
+        most_running=crowd.MOST,
         promising=auto.PROMISING,
         repeat_worth=auto.REPEAT_WORTH,
         doubt=auto_score.DOUBT,

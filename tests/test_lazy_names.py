@@ -42,5 +42,5 @@ def test_a_name_is_loaded_once() -> None:
     module_of, load, listed = lazy_names("quadrat.space", {"numeric": "Float"}, modules="conditions")
     assert module_of == {"Float": "numeric"}
     assert load("Float") is import_module("quadrat.space.numeric").Float
-    assert load("conditions") is import_module("quadrat.space.conditions")
+    assert load("conditions") is import_module("quadrat.space.parameter")
     assert {"Float", "conditions"} <= set(listed())

@@ -41,7 +41,7 @@ from quadrat import problems
 from quadrat.arrays import Array
 from quadrat.randomness import generator
 from quadrat.tune.plan import Plan
-from quadrat.tune.tune import _Run
+from quadrat.tune.tune import carry_out
 from soaking.virtual_clock import VirtualExecutor, VirtualWorkers
 
 __all__ = ["COUNTS", "KINDS", "PROBLEM", "TIMES", "Evaluations", "measured", "repeats"]
@@ -144,7 +144,7 @@ def simulated(kind: str, workers: int, n: int, seed: int) -> Row:
 def _loop(kind: str, log: Evaluations, n: int, seed: int) -> Array:
     method = "RandomSearch" if kind == "random" else None
     optimizer = qd.Optimizer(log.space, direction="maximize", method=method, seed=seed)
-    result = _Run(optimizer, Plan(n), VirtualWorkers(log, log.executor)).go()
+    result = carry_out(Plan(n), optimizer, VirtualWorkers(log, log.executor))
     return log.space.to_unit(result.params)
 
 

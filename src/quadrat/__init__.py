@@ -81,6 +81,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
         FAILED,
         BestSeen,
         CertificateReport,
+        Estimate,
         LevelSetReport,
         Measured,
         Optimizer,
@@ -101,7 +102,8 @@ _HOME = {
     "kernels": "GammaExponential Kernel Matern OnAxes PiecewisePolynomial RationalQuadratic SquaredExponential",
     "methods": "AddGPUCB Auto BKB CGPUCB ExpectedImprovement GPBUCB GPUCB GPUCBPE Heuristic IGPUCB LP0 LPGPUCB LevelSet"
     " MFGPUCB MultiScaleLevelSet PiGPUCB ProbabilityOfImprovement RandomSearch SobolSearch StableOpt UCB1 paper_preset",
-    "optimizer": "BestSeen CertificateReport FAILED LevelSetReport Measured Optimizer Recommendation Trial TrialRecord",
+    "optimizer": "BestSeen CertificateReport Estimate FAILED LevelSetReport Measured Optimizer Recommendation Trial"
+    " TrialRecord",
     "space": "Categorical Context Fidelity Fixed Float Int Space",
     "tune": "Result maximize minimize",
 }
@@ -133,6 +135,7 @@ __all__ = [
     "Certificate",
     "CertificateReport",
     "Context",
+    "Estimate",
     "ExpectedImprovement",
     "Fidelity",
     "Fit",

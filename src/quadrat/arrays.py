@@ -6,6 +6,7 @@ known. Everything is checked once, at the border; inner code trusts its arrays.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TypeAlias
 
 import numpy as np
@@ -87,24 +88,24 @@ def as_number(
     InvalidInput
         Not a real number, not finite, or out of range; the message states the range.
     """
-    limits = [
-        text
-        for text, stated in (
-            (f"> {above:g}", above > -np.inf),
-            (f">= {at_least:g}", at_least > -np.inf),
-            (f"<= {at_most:g}", at_most < np.inf),
-        )
-        if stated
-    ]
-    wanted = " ".join(["a finite number", *([" and ".join(limits)] if limits else [])])
-    if isinstance(value, bool | np.bool_ | str):
-        raise InvalidInput(f"{name}: expected {wanted}, got {value!r}")
     try:
+        if isinstance(value, bool | np.bool_ | str):
+            raise TypeError
         number = float(value)  # type: ignore[arg-type]  # that it may not convert is what is being tested
+        if not (isfinite(number) and number > above and number >= at_least and number <= at_most):
+            raise ValueError
     except (TypeError, ValueError, OverflowError):
+        limits = [
+            text
+            for text, stated in (
+                (f"> {above:g}", above > -np.inf),
+                (f">= {at_least:g}", at_least > -np.inf),
+                (f"<= {at_most:g}", at_most < np.inf),
+            )
+            if stated
+        ]
+        wanted = " ".join(["a finite number", *([" and ".join(limits)] if limits else [])])
         raise InvalidInput(f"{name}: expected {wanted}, got {value!r}") from None
-    if not (np.isfinite(number) and number > above and number >= at_least and number <= at_most):
-        raise InvalidInput(f"{name}: expected {wanted}, got {value!r}")
     return number
 
 

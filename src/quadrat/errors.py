@@ -1,4 +1,4 @@
-"""Errors that Quadrat raises. Each says what was expected, what came and, where it is known, how to mend it.
+"""Errors that Quadrat raises, and its warning. Each error says what was expected, what came and how to mend it.
 
 Every class inherits twice: from `QuadratError`, to catch all of ours at once, and from the built-in that a
 caller would expect.
@@ -6,7 +6,7 @@ caller would expect.
 
 from __future__ import annotations
 
-__all__ = ["InvalidInput", "NotAvailable", "NumericalFailure", "QuadratError", "shortened"]
+__all__ = ["InvalidInput", "NotAvailable", "NumericalFailure", "QuadratError", "QuadratWarning", "shortened"]
 
 _LONGEST = 1000  # characters of a message about data: somebody reads it
 
@@ -61,6 +61,16 @@ class NumericalFailure(QuadratError, ArithmeticError):
     >>> exact.add([[i / 50] for i in range(50)], [0.0] * 50)
     Traceback (most recent call last):
     quadrat.errors.NumericalFailure: ...
+    """
+
+
+class QuadratWarning(UserWarning):
+    """Quadrat goes on, but does something that the user may not want; the message says how to mend it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.filterwarnings("ignore", category=QuadratWarning)  # in a script that knows better
     """
 
 

@@ -20,7 +20,7 @@ from soaking.virtual_clock import VirtualExecutor, VirtualWorkers
 import quadrat as qd
 from quadrat.optimizer import Trial
 from quadrat.tune.plan import Plan
-from quadrat.tune.tune import _Run
+from quadrat.tune.tune import carry_out
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -80,7 +80,7 @@ def test_equal_durations_have_a_closed_form(workers: int, rounds: int) -> None:
     """`rounds` evaluations by each worker, of 1/4 each: virtual time is rounds / 4, and nobody is ever idle."""
     executor = VirtualExecutor(workers, lambda: 0.25)
     optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="maximize", method="RandomSearch")
-    _Run(optimizer, Plan(workers * rounds), VirtualWorkers(lambda params: params["x"], executor)).go()
+    carry_out(Plan(workers * rounds), optimizer, VirtualWorkers(lambda params: params["x"], executor))
     assert executor.now == rounds / 4
     assert sorted(executor.ended.values()) == [turn / 4 for turn in range(1, rounds + 1) for _ in range(workers)]
 

@@ -82,7 +82,7 @@ def test_a_session_makes_the_suggestions_of_one_optimizer(capsys: Capture) -> No
     out_of(capsys, "tell", "0", "0.2", "0.4", "--json")
     run.tell(expected[0], [0.2, 0.4])
     outcomes: list[tuple[tuple[str, ...], Any]] = [
-        (("0.5", "--sem", "0.1"), (0.5, 0.1)),
+        (("0.5", "--sem", "0.1"), qd.Estimate(0.5, 0.1)),
         (("--failed",), qd.FAILED),
         (("0.7",), 0.7),
     ]
@@ -157,6 +157,25 @@ def test_what_the_study_does_not_have_is_refused(
     assert len(study_of().trials) == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        ([".83", ".79"], [0.83, 0.79]),
+        (["-0.5"], [-0.5]),
+        (["-.5", "2", "-1e-3"], [-0.5, 2.0, -0.001]),
+        (["--json", "-0.5", "0.5"], [-0.5, 0.5]),
+        (["--", "-0.5"], [-0.5]),
+    ],
+)
+def test_several_values_are_replicates_and_may_be_negative(
+    words: list[str], values: list[float], capsys: Capture
+) -> None:
+    asked(capsys, "--space", "space.toml", "--method", "RandomSearch")
+    out_of(capsys, "tell", "0", *words)
+    [trial] = study_of().trials
+    assert trial.user_attrs.get("quadrat:values", [trial.value]) == values
+
+
 def test_what_is_told_is_kept(capsys: Capture) -> None:
     asked(capsys, "--space", "space.toml", "-n", "6")
     outs = [
@@ -214,8 +233,11 @@ def test_told_as_json(capsys: Capture) -> None:
         (["one", "1"], "NUMBER"),
         (["1", "1,5"], "VALUE: expected a number, or nan where it failed, got '1,5'; decimals have a point: 1.5"),
         (["1", "--smm", "3"], "got '--smm'; quadrat tell --help lists the options"),
-        (["1", "1", "--sem", "0"], "standard error: expected"),
-        (["1", "1", "2", "--sem", "0.1"], "--sem: expected with one value, the mean, got 2 values"),
+        (["1", "1", "--sem", "0"], "sem: expected a positive finite number, the standard error of the value, got 0.0"),
+        (
+            ["1", "1", "2", "--sem", "0.1"],
+            "expected with one value, the mean, got 2 values; replicates carry",
+        ),
         (["1", "1", "--failed"], "--failed: expected no value beside it, got 1"),
         (["1", "1", "--reason", "spilt"], "--reason: expected only with --failed"),
         (["1", "1", "--space", "space.toml"], "--space: expected only with --csv"),

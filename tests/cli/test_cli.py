@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
+import typer
 
 import quadrat
 from quadrat.cli import main
+from quadrat.cli.main import app
 from quadrat.cli.rate_list import kernel_of
 from quadrat.cli.screen import refold
 from quadrat.errors import InvalidInput
@@ -32,6 +35,60 @@ def test_version_and_help(capsys: Capture) -> None:
     assert out_of(capsys, "--version") == f"quadrat {quadrat.__version__}\n"
     assert out_of(capsys) == out_of(capsys, "--help")
     assert "methods" in out_of(capsys, "-h")
+
+
+def options_with_a_value() -> list[tuple[str, str]]:
+    """The name of every command with each of its options that takes a value."""
+    group: Any = typer.main.get_command(app)
+    return [
+        (name, option.opts[0])
+        for name, command in group.commands.items()
+        for option in command.params
+        if option.param_type_name == "option" and not option.is_flag
+    ]
+
+
+def test_there_are_options_to_try() -> None:
+    assert {("tell", "--value"), ("tell", "--direction"), ("tune", "--space"), ("rates", "--dimension")} <= {
+        *options_with_a_value()
+    }
+
+
+@pytest.mark.parametrize(("command", "option"), options_with_a_value())
+def test_an_option_is_not_given_twice(command: str, option: str, capsys: Capture) -> None:
+    """The last one would count, and nobody would hear of the first."""
+    assert main([command, option, "1", f"{option}=1"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"quadrat: {option}: expected it once, got it 2 times; ")
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["tell", "--csv", "a.csv", "--direction", "maximize", "--direction", "minimize"],
+            "--direction: expected it once, got it 2 times; several objectives are not supported yet, so name one"
+            " direction",
+        ),
+        (
+            ["tell", "--csv", "a.csv", "--value", "accuracy", "--value=latency"],
+            "--value: expected it once, got it 2 times; several objectives are not supported yet, so name one column",
+        ),
+        (["tell", "0", "-0.5", "--sem", "0.1", "-0.7", "--sem", "0.2"], "--sem: expected it once, got it 2 times"),
+        (["rates", "-d", "1", "--dimension", "2"], "--dimension: expected it once, got it 2 times; keep one of them"),
+        (["ask", "-n3", "-n", "4", "--n", "5"], "--n: expected it once, got it 3 times"),
+    ],
+)
+def test_an_option_that_is_given_twice_is_named(arguments: list[str], said: str, capsys: Capture) -> None:
+    assert main(arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_flag_may_be_given_twice_and_help_needs_nothing_else(capsys: Capture) -> None:
+    assert out_of(capsys, "methods", "--json", "--json") == out_of(capsys, "methods", "--json")
+    for command, _ in options_with_a_value():
+        assert f"quadrat {command}" in out_of(capsys, command, "--help")
 
 
 def test_methods_lists_every_method_within_80_columns(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

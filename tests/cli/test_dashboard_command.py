@@ -172,6 +172,28 @@ def test_without_a_complete_trial_there_are_no_figures_yet() -> None:
         dashboard_figures(optuna.create_study())
 
 
+def test_trials_that_do_not_have_the_same_parameters_are_refused_in_a_line(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The dashboard is served without figures, and why is said once."""
+    monkeypatch.chdir(tmp_path)
+    study.add_trial(optuna.trial.create_trial(value=1.0))
+
+    def served(study: Study, draw: Any, **_options: Any) -> None:
+        for _ in range(3):
+            with pytest.raises(InvalidInput, match="expected complete trials with the same parameters"):
+                draw(study)
+
+    monkeypatch.setattr("quadrat.cli.dashboard_command.serve", served)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    assert main(["dashboard", study.study_name]) == 0
+    for number, handler in before.items():
+        signal.signal(number, handler)
+    err = capsys.readouterr().err
+    assert err.startswith("quadrat: no figures: study: expected complete trials with the same parameters, got ")
+    assert err.count("\n") == 1
+
+
 def test_a_port_that_is_taken_is_said(
     study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -220,9 +220,81 @@ def test_why_nothing_is_recommended_is_said(capsys: Capture) -> None:
     study.add_trial(create_trial(value=1.0))
     study.add_trial(create_trial(value=3.0, params={"x": 0.5}, distributions={"x": FloatDistribution(0, 1)}))
     said = labelled(out_of(capsys))
-    assert said["recommended"].startswith("nothing: study: expected parameters that all finished trials share")
+    assert said["recommended"].startswith("nothing: study: expected complete trials with the same parameters, got 'x'")
+    assert said["best seen"] == "1 in trial 0"
     assert said["progress"] == f"{BLOCKS[4] * 2}  1 to 1 in 2 trials"
-    assert labelled(out_of(capsys, "--method", LP))["recommended"].startswith("nothing: study: expected parameters")
+    with_method = labelled(out_of(capsys, "--method", LP))["recommended"]
+    assert with_method.startswith("nothing: study: expected complete trials")
+
+
+def test_pruned_trials_are_counted_and_have_no_value(capsys: Capture) -> None:
+    study = study_of()
+    fill(study, 6, bump)
+    for report in (-5.0, None, float("nan")):
+        trial = study.ask({"x": FloatDistribution(0, 1), "y": FloatDistribution(1e-3, 10, log=True)})
+        if report is not None:
+            trial.report(report, 1)
+        study.tell(trial, state=TrialState.PRUNED)
+    out = out_of(capsys)
+    assert "9 trials: 6 complete, 3 pruned.\n3 of 9 trials were pruned: they have no result and do not count." in out
+    assert re.search(r"^6 +pruned +last report -5 ", out, re.MULTILINE)
+    assert "in 6 trials" in out
+    found = json.loads(out_of(capsys, "--json"))
+    assert found["best_value"] == found["recommended"]["best_seen"]["value"] > -1
+    assert [trial["value"] for trial in found["trials"][6:]] == [None] * 3
+    assert len(found["progress"]) == 6
+    assert main(["best"]) == 0
+    assert "3 of 9 trials were pruned: they have no result and do not count." in " ".join(
+        capsys.readouterr().out.split()
+    )
+    assert main(["best", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["pruned"] == 3
+
+
+def test_a_study_without_a_complete_trial_is_refused_in_a_line(capsys: Capture) -> None:
+    study = study_of()
+    trial = study.ask({"x": FloatDistribution(0, 1)})
+    trial.report(1.0, 1)
+    study.tell(trial, state=TrialState.PRUNED)
+    assert labelled(out_of(capsys).replace("\n1 of 1 trials was pruned: it has no result and does not count.", ""))[
+        "recommended"
+    ] == ("nothing: no trial is complete")
+    for command in (["best"], ["best", "--json"], ["report", "--output", "page.html"]):
+        assert main(command) == 2
+        seen = capsys.readouterr()
+        assert seen.out == ""
+        assert seen.err.count("\n") == 1
+        assert (
+            "expected at least one complete trial, got 0 that failed, 1 that were pruned and have no result" in seen.err
+        )
+
+
+def test_trials_that_do_not_have_the_same_parameters_have_a_best_seen_and_no_model(capsys: Capture) -> None:
+    study = study_of(direction="maximize")
+    for number, (kind, value) in enumerate([("a", 1.0), ("b", 3.0), ("a", 2.0)]):
+        own = f"of_{kind}"
+        distributions: dict[str, Any] = {"kind": CategoricalDistribution(["a", "b"]), own: IntDistribution(0, 9)}
+        params = {"kind": kind, own: number}
+        study.add_trial(create_trial(params=params, distributions=distributions, value=value))
+    refusal = "expected complete trials with the same parameters, got 'of_a', 'of_b' in some of them only; pass"
+    said = labelled(out_of(capsys))
+    assert refusal in said["recommended"]
+    assert said["best seen"] == "3 in trial 1  kind=b, of_b=1"
+    found = json.loads(out_of(capsys, "--json"))
+    assert found["recommended"] is None
+    assert refusal in found["reason"]
+    assert main(["best"]) == 2
+    seen = capsys.readouterr()
+    assert seen.out == "Best seen: 3 in trial 1  kind=b, of_b=1\n"
+    assert refusal in seen.err
+    assert seen.err.count("\n") == 1
+    for command in (["best", "--json"], ["report", "--output", "page.html"]):
+        assert main(command) == 2
+        seen = capsys.readouterr()
+        assert refusal in seen.err
+        assert seen.err.count("\n") == 1
+    assert main(["export"]) == 0
+    assert [row["of_b"] for row in json.loads(capsys.readouterr().out)] == [None, 1, None]
 
 
 def test_trials_whose_constraints_do_not_hold_are_no_progress(capsys: Capture) -> None:

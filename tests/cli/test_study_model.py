@@ -86,7 +86,7 @@ def test_nothing_to_go_by() -> None:
             model_of(study, method)
     study.add_trial(create_trial(value=1.0))
     for method in (None, RandomSearch()):
-        with pytest.raises(InvalidInput, match="parameters that all finished trials share"):
+        with pytest.raises(InvalidInput, match="complete trials with a parameter of more than one value, got none"):
             model_of(study, method)
 
 
@@ -116,23 +116,24 @@ def test_the_gap_is_that_of_the_recommended_point(direction: str) -> None:
 
 
 @pytest.mark.parametrize("reports", [True, False])
-def test_nothing_is_certified_from_what_pruned_trials_reported(reports: bool) -> None:
+@pytest.mark.parametrize("pruned", [True, False])
+def test_nothing_is_certified_of_a_study_with_pruned_trials(pruned: bool, reports: bool) -> None:
     study = optuna.create_study(direction="maximize")
     for i in range(6):
         trial = study.ask({"x": FloatDistribution(0, 1)})
         if i == 3:
             if reports:
                 trial.report(0.5, step=1)
-            study.tell(trial, state=TrialState.PRUNED)
+            study.tell(trial, state=TrialState.PRUNED if pruned else TrialState.FAIL)
         else:
             study.tell(trial, 0.1)
     found = model_of(study, LP0(kernel=Matern(2.5, 0.5), norm_bound=2, noise=0.1, budget=20))
     assert found.certificate is not None
-    assert (found.certificate.value is None) is reports
-    assert (found.recommendation.certified_interval is None) is reports
-    assert found.bounded is not reports
-    if reports:
-        assert found.certificate.reason == "1 pruned trial counted with what was reported last"
+    assert (found.certificate.value is None) is pruned
+    assert (found.recommendation.certified_interval is None) is pruned
+    assert found.bounded is not pruned
+    if pruned:
+        assert str(found.certificate.reason).startswith("1 trial was pruned: a pruner goes by the values seen")
     level = model_of(study, LevelSet(kernel=Matern(2.5, 0.5), norm_bound=2, noise=0.1, threshold=0.0)).level_set
     assert level is not None
-    assert (level.reason is None) is not reports
+    assert (level.reason is None) is not pruned

@@ -21,6 +21,7 @@ from optuna.trial import TrialState
 import quadrat as qd
 from quadrat.cli import main
 from quadrat.cli.tune_command import TuneOptions
+from quadrat.errors import QuadratWarning
 from quadrat.studies import open_storage
 
 OBJECTIVES = '''
@@ -32,6 +33,8 @@ import os
 import time
 
 import optuna
+
+import quadrat as qd
 
 
 def bowl(params):
@@ -55,6 +58,11 @@ def pruned(trial):
     if trial.number % 2:
         raise optuna.TrialPruned
     return x
+
+
+def all_pruned(trial):
+    trial.report(trial.suggest_float("x", -1, 1), 0)
+    raise optuna.TrialPruned
 
 
 def nothing_shared(trial):
@@ -85,9 +93,17 @@ def dies(params):
 
 returns = {
     "text": lambda params: "much", "none": lambda params: None, "nan": lambda params: math.nan,
-    "inf": lambda params: math.inf, "list": lambda params: [],
+    "inf": lambda params: math.inf, "list": lambda params: [], "pair": lambda params: (0.9, 12.0),
 }
-text, none, nan, inf, empty = (returns[name] for name in ("text", "none", "nan", "inf", "list"))
+text, none, nan, inf, empty, pair = (returns[name] for name in ("text", "none", "nan", "inf", "list", "pair"))
+
+
+def pair_by_run(trial):
+    return trial.suggest_float("x", -1, 1), 12.0
+
+
+def estimate(params):
+    return qd.Estimate(bowl(params), 0.25)
 '''
 SPACE = """
 [x]
@@ -229,10 +245,18 @@ def test_failures_are_shown_and_do_not_end_the_run(capsys: pytest.CaptureFixture
 
 
 def test_trials_that_share_no_parameter(capsys: pytest.CaptureFixture[str]) -> None:
-    assert tune("-n", "4", objective="train.py:nothing_shared", space=False) == 0
-    out = capsys.readouterr().out
-    assert "expected parameters that all finished trials share" in out
+    with pytest.warns(QuadratWarning, match="parameter 'x1' is drawn at random"):
+        assert tune("-n", "4", objective="train.py:nothing_shared", space=False) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "expected complete trials with the same parameters, got 'x0', 'x1', 'x2', 'x3' in some of them only" in out
+    best = study().best_trial
+    assert f"With --space FILE they are searched together. Best seen: {best.value:.6g} in trial {best.number}" in out
     assert "4 complete" in out
+    with pytest.warns(QuadratWarning):
+        assert tune("-n", "5", "--json", objective="train.py:nothing_shared", space=False) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["recommended"] is None
+    assert "expected complete trials with the same parameters" in said["reason"]
 
 
 def test_a_relative_database_is_found_from_anywhere() -> None:
@@ -252,22 +276,30 @@ def test_worker_processes(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_objective_that_defines_its_space_as_it_runs(capsys: pytest.CaptureFixture[str]) -> None:
     """Here, and as Optuna itself runs it: the same trials."""
-    assert tune("-n", "10", objective="train.py:define_by_run", space=False) == 0
+    with pytest.warns(
+        QuadratWarning, match="parameter 'y' is drawn at random: not all complete trials have it"
+    ) as seen:
+        assert tune("-n", "10", objective="train.py:define_by_run", space=False) == 0
+    assert len(seen) == 1
     sys.path.insert(0, str(Path.cwd()))
     try:
         from train import define_by_run  # type: ignore[import-not-found]
     finally:
         del sys.path[0], sys.modules["train"]
     plain = optuna.create_study(sampler=qd.QuadratSampler(seed=0))
-    plain.optimize(define_by_run, n_trials=10)
+    with pytest.warns(QuadratWarning):
+        plain.optimize(define_by_run, n_trials=10)
     assert [trial.params for trial in study().trials] == [trial.params for trial in plain.trials]
     assert all(trial.state is TrialState.COMPLETE for trial in study().trials)
 
 
 def test_an_objective_that_defines_its_space_as_it_runs_on_workers() -> None:
-    """One worker makes the trials that this process would; no worker has a model."""
-    assert tune("-n", "10", "--workers", "1", objective="train.py:define_by_run", space=False) == 0
-    assert tune("-n", "10", "--study", "here", objective="train.py:define_by_run", space=False) == 0
+    """One worker makes the trials that this process would; no worker has a model. It warns as this process would."""
+    command = [sys.executable, "-m", "quadrat.cli", "tune", "train.py:define_by_run", "-n", "10", "--workers", "1"]
+    _, err = started(command, 0.0).communicate(timeout=120)
+    assert err.count("QuadratWarning: parameter 'y' is drawn at random: not all complete trials have it") == 1
+    with pytest.warns(QuadratWarning):
+        assert tune("-n", "10", "--study", "here", objective="train.py:define_by_run", space=False) == 0
     there, here = study(), study(name="here")
     assert told(there) == told(here)
     assert os.getpid() not in {trial.user_attrs["pid"] for trial in there.trials}
@@ -289,11 +321,22 @@ def test_clusters(executor: str, kind: str) -> None:
     assert [(trial.number, trial.state) for trial in study().trials] == [(n, TrialState.COMPLETE) for n in range(4)]
 
 
-def test_pruned_trials() -> None:
+def test_pruned_trials(capsys: pytest.CaptureFixture[str]) -> None:
     for name, more in (("here", []), ("there", ["--workers", "2"])):
         assert tune("-n", "6", "--study", name, *more, objective="train.py:pruned", space=False) == 0
         states = [trial.state for trial in study(name=name).trials]
         assert states == [TrialState.COMPLETE, TrialState.PRUNED] * 3
+        out = " ".join(capsys.readouterr().out.split())
+        assert "3 of 6 trials were pruned: they have no result and do not count." in out
+        assert "3 complete, 3 pruned" in out
+
+
+def test_a_run_in_which_every_trial_is_pruned(capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune("-n", "3", objective="train.py:all_pruned", space=False) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "expected at least one complete trial, got 0 that failed, 3 that were pruned and have no result" in out
+    assert "--space" not in out
+    assert main(["best"]) == 2
 
 
 def test_a_trial_that_takes_too_long_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -312,7 +355,7 @@ def test_an_objective_that_never_works(kind: str, capsys: pytest.CaptureFixture[
     last = capsys.readouterr().err.splitlines()[-1]
     said = {
         "raises": "ValueError: never works",
-        "text": "expected a number, a list of replicates, a tuple (mean, standard error), FAILED or Measured, got 'm",
+        "text": "expected a number, a list of replicates, Estimate, FAILED or Measured, got 'm",
         "none": "got None",
         "nan": "told nan",
         "inf": "told inf",
@@ -324,10 +367,29 @@ def test_an_objective_that_never_works(kind: str, capsys: pytest.CaptureFixture[
     assert [trial.state for trial in study().trials] == [TrialState.FAIL] * 5
 
 
+@pytest.mark.parametrize("more", [[], ["--workers", "2"]], ids=["here", "in processes"])
+@pytest.mark.parametrize(("objective", "space"), [("pair", True), ("pair_by_run", False)])
+def test_an_objective_that_returns_a_pair(
+    objective: str, space: bool, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody knows whether these are two objectives or a mean with its error: the message has both."""
+    assert tune("-n", "20", *more, objective=f"train.py:{objective}", space=space) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert "Quadrat does not optimise several objectives yet; return one number, and tell a limit on the other" in last
+    assert "a mean and its standard error: return qd.Estimate(value, sem)" in last
+    assert {trial.state for trial in study().trials} == {TrialState.FAIL}
+
+
+@pytest.mark.parametrize("more", [[], ["--workers", "1"]], ids=["here", "in a process"])
+def test_an_objective_that_returns_estimates(more: list[str]) -> None:
+    assert tune("-n", "3", *more, objective="train.py:estimate") == 0
+    assert [trial.user_attrs["quadrat:sem"] for trial in study().trials] == [0.25] * 3
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["train.py:nothing"], "it has bowl, "),
+        (["train.py:nothing"], "it has all_pruned, bowl, "),
         (["missing.py:f"], "there is no file missing.py"),
         (["train.py"], "expected FILE.py:function"),
         (["broken.py:f"], "expected broken.py to be importable, got SyntaxError"),
@@ -374,7 +436,8 @@ def test_a_study_that_is_another(more: list[str], said: str, folder: Path, capsy
     assert tune("-n", "2") == 0
     before = told(study())
     capsys.readouterr()
-    assert main(["tune", "train.py:bowl", "--space", "space.toml", *more, "-n", "4"]) == 2
+    space = [] if "--space" in more else ["--space", "space.toml"]
+    assert main(["tune", "train.py:bowl", *space, *more, "-n", "4"]) == 2
     assert said in capsys.readouterr().err
     assert told(study()) == before
 

@@ -16,7 +16,7 @@ from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Matern
 from quadrat.methods.base import Method
 from quadrat.methods.registry import all_methods
-from quadrat.optimizer import FAILED, CertificateReport, Optimizer, Recommendation, Trial
+from quadrat.optimizer import FAILED, CertificateReport, Estimate, Optimizer, Recommendation, Trial
 from quadrat.space import Categorical, Context, Fidelity, Float, Int, Space
 from quadrat.tune import minimize
 
@@ -191,7 +191,7 @@ def test_a_run_rebuilt_from_its_state_goes_on_bit_for_bit(make: Make, space: str
         pending.append(ask(optimizer))
         trial = pending.pop(0 if i % 3 else -1)
         value = value_of(trial.params)
-        outcomes: list[Any] = [value, [value, value + 0.1, value - 0.1], (value, 0.05), FAILED]
+        outcomes: list[Any] = [value, [value, value + 0.1, value - 0.1], Estimate(value, 0.05), FAILED]
         optimizer.tell(trial, outcomes[i % 4])
         if i in (4, 10):
             state = json.loads(json.dumps(optimizer.state()))
@@ -262,7 +262,7 @@ def test_means_with_standard_errors(make: Make) -> None:
         optimizer,
         10,
         lambda trial: (
-            value_of(trial.params) if trial.number % 2 else (value_of(trial.params), errors[trial.number % 3])
+            value_of(trial.params) if trial.number % 2 else Estimate(value_of(trial.params), errors[trial.number % 3])
         ),
     )
     check_recommendation(optimizer)
@@ -316,6 +316,36 @@ def test_what_a_known_constraint_forbids_is_neither_asked_nor_recommended(make: 
     assert all(record.params["x"] <= 0.6 for record in optimizer.trials)
     assert recommend(optimizer).params["x"] <= 0.6
     check_recommendation(optimizer)
+
+
+def test_a_thin_feasible_set_is_kept_to(make: Make) -> None:
+    """Half a percent of the plane, between two lines; of the finite spaces, one value of five."""
+    space = make.spaces["plane"].subject_to(lambda params: abs(params["x"] - 0.25) < 0.0025)
+    optimizer = Optimizer(space, direction="maximize", method=make(9), seed=1)
+    run(optimizer, 9)
+    assert all(abs(record.params["x"] - 0.25) < 0.0025 for record in optimizer.trials)
+    assert abs(recommend(optimizer).params["x"] - 0.25) < 0.0025
+    check_recommendation(optimizer)
+
+
+def test_the_gain_is_over_what_a_known_constraint_allows(make: Make) -> None:
+    """f = x is told where x <= 0.3; on all of the plane 0.7 could be gained, where it is allowed nothing."""
+    space = make.spaces["plane"].subject_to(lambda params: params["x"] <= 0.3)
+    optimizer = Optimizer(space, direction="maximize", method=make(40), seed=0)
+    run(optimizer, 20, lambda trial: trial.params["x"])
+    gain = recommend(optimizer).estimated_gain
+    assert (gain is not None) == optimizer.method.estimates_gain
+    assert gain is None or gain < 0.15
+
+
+def test_methods_say_whether_they_estimate_a_gain(make: Make) -> None:
+    optimizer = start(make, "plane")
+    run(optimizer, 12)
+    got = recommend(optimizer)
+    assert (got.estimated_gain_upper is not None) == optimizer.method.estimates_gain
+    assert (got.estimated_gain is not None) == optimizer.method.estimates_gain
+    if got.estimated_gain is not None and got.estimated_gain_upper is not None:
+        assert got.estimated_gain <= got.estimated_gain_upper
 
 
 def test_one_trial(make: Make) -> None:

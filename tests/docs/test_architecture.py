@@ -57,7 +57,7 @@ def test_the_method_survives_what_a_run_brings() -> None:
     method = defined("Shrinking")()
     space = qd.Space(x=qd.Float(0, 1), n=qd.Int(1, 5), kind=qd.Categorical(["a", "b"]))
     optimizer = qd.Optimizer(space, direction="minimize", method=method, seed=3)
-    for outcome in (qd.FAILED, [0.4, 0.6], (0.3, 0.1), 0.7):
+    for outcome in (qd.FAILED, [0.4, 0.6], qd.Estimate(0.3, 0.1), 0.7):
         optimizer.tell(optimizer.ask(), outcome)
     pending = [optimizer.ask() for _ in range(3)]
     optimizer.tell(pending[1], 0.2)

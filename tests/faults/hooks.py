@@ -94,9 +94,9 @@ def _around(
 
 
 def _suggestion(passed: Callable[[], bool], strike: Callable[[], None]) -> None:
-    from quadrat.integrations.study_search import StudySearch
+    from quadrat.integrations.study_engine import StudyEngine
 
-    _around(StudySearch, "ask", after=lambda: strike() if passed() else None)
+    _around(StudyEngine, "ask", after=lambda: strike() if passed() else None)
 
 
 def _writing(passed: Callable[[], bool], strike: Callable[[], None]) -> None:

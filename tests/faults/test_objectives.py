@@ -100,7 +100,7 @@ def everything(number: int, params: dict[str, Any]) -> Any:
         case 12:
             return [value, 1e-300, -1e6]
         case 13:
-            return value, 1e-150
+            return qd.Estimate(value, 1e-150)
     return value
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 import sklearn.gaussian_process as skgp
@@ -11,6 +13,7 @@ import quadrat.gp.fit as module
 from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import Bounds, GaussianProcess, LogNormal, LogPosterior, Observations, Priors, fit_map
+from quadrat.gp.ensemble import Ensemble
 from quadrat.kernels import (
     Kernel,
     Matern,
@@ -21,6 +24,7 @@ from quadrat.kernels import (
     SquaredExponential,
     Tied,
 )
+from quadrat.kernels.stationary import Stationary
 
 RNG = np.random.default_rng(8)
 X = RNG.random((25, 2))
@@ -285,6 +289,83 @@ def test_noise_that_cannot_be_learned_is_not() -> None:
     assert len(known.parameters) == 3
     with pytest.raises(InvalidInput, match="noise_variance: expected > 0 for replicated"):
         fit_map(Matern(2.5, (0.5, 0.5)), REPLICATED, noise_variance=0.0)
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, Tied(Matern(2.5, (0.4, 0.7)), (1, 0))], ids=repr)
+def test_steps_of_a_fit_check_no_kernel(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many steps there are, kernels are checked where a fit begins and where it ends."""
+    checks = 0
+    original = Stationary._check_fields
+
+    def counted(self: Stationary) -> None:
+        nonlocal checks
+        checks += 1
+        original(self)
+
+    monkeypatch.setattr(Stationary, "_check_fields", counted)
+    counts = []
+    for starts in ([], [LogPosterior(kernel, MIXED).start() + shift for shift in (-0.5, 0.4, 0.8)]):
+        checks = 0
+        fit = fit_map(kernel, MIXED, starts=starts)
+        counts.append((fit.evaluations, checks))
+    (few, once), (many, again) = counts
+    assert many > 2 * few
+    assert once == again <= 10
+
+
+def test_steps_without_checks_find_what_checked_ones_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kernel in (*KERNELS, *PREPARED):
+        unchecked = fit_map(kernel, MIXED)
+        with monkeypatch.context() as patch:
+            patch.setattr(LogPosterior, "_accepts", lambda *_: False)
+            checked = fit_map(kernel, MIXED)
+        np.testing.assert_array_equal(unchecked.parameters, checked.parameters)
+        assert (unchecked.kernel, unchecked.mean) == (checked.kernel, checked.mean)
+        assert (unchecked.log_posterior, unchecked.evaluations) == (checked.log_posterior, checked.evaluations)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        (Bounds(lengthscale=(1e-150, 1e-120)), "lengthscales: expected positive numbers"),
+        (Bounds(amplitude=(1e160, 1e200)), r"amplitude: expected a finite number > 0 and <= 1e\+150"),
+    ],
+)
+def test_bounds_that_hold_no_kernel_are_refused(bounds: Bounds, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        fit_map(Matern(2.5, 0.5), Observations.merge(X, Y), bounds=bounds)
+
+
+def test_bounds_wider_than_kernels_allow_do_no_harm_inside() -> None:
+    data = Observations.merge(X, Y)
+    wide = fit_map(Matern(2.5, 0.5), data, bounds=Bounds(amplitude=(1e-2, 1e200)))
+    assert wide.log_posterior == pytest.approx(fit_map(Matern(2.5, 0.5), data).log_posterior, abs=1e-3)
+
+
+@dataclass(frozen=True)
+class Slopeless(SquaredExponential):
+    """A broken kernel: its values are numbers, its slopes are not."""
+
+    def profile_and_slope(self, h: Array) -> tuple[Array, Array]:
+        return self.profile(h), np.full_like(h, np.nan)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_search_that_asks_for_parameters_that_are_not_numbers_is_stopped() -> None:
+    with pytest.raises(InvalidInput, match="hyperparameters: expected finite numbers, got nan"):
+        fit_map(Slopeless(0.5), Observations.merge(X, Y))
+
+
+def test_pairs_are_worked_out_when_the_evidence_is_first_asked_for() -> None:
+    """Posteriors of the settings need none of them."""
+    objective = LogPosterior(Matern(2.5, 0.5), Observations.merge(X, Y))
+    Ensemble(objective, [objective.start()])
+    assert "_squares" not in vars(objective)
+    objective(objective.start())
+    squares = objective._squares
+    assert squares is not None
+    objective(objective.start() + 0.1)
+    assert objective._squares is squares
 
 
 def test_evaluations_are_counted_one_by_one() -> None:

@@ -82,7 +82,7 @@ def test_means_alone_learn_the_noise_where_replicates_and_a_standard_error_misle
                 outcomes = {
                     "mean": float(scores.mean()),
                     "replicates": scores.tolist(),
-                    "standard error": (float(scores.mean()), error / folds**0.5),
+                    "standard error": qd.Estimate(float(scores.mean()), error / folds**0.5),
                 }
                 optimizer.tell(trial, outcomes[told])
             search = optimizer._search

@@ -21,12 +21,14 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState, create_trial
 
 import quadrat as qd
-from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.integrations import QuadratSampler, optuna_sampler, recommend
+from quadrat.errors import InvalidInput, NotAvailable, QuadratWarning
+from quadrat.integrations import QuadratSampler, optuna_sampler, recommend, study_engine
 from quadrat.integrations.running_trials import RunningTrials, publish
-from quadrat.integrations.study_search import REPLICATES, STANDARD_ERROR, StudySearch
+from quadrat.integrations.study_engine import StudyEngine
+from quadrat.integrations.study_trials import REPLICATES, STANDARD_ERROR, reading_of_trial
 from quadrat.methods import Auto
-from quadrat.methods.base import Failed, Told
+from quadrat.methods.base import Failed, Method, Pruned, Told
+from quadrat.optimizer.outcome import Reading
 
 SPACE = {"x": FloatDistribution(-1, 1), "n": IntDistribution(1, 8), "kind": CategoricalDistribution(["a", "b"])}
 BEGIN = datetime(2026, 1, 1)
@@ -72,20 +74,20 @@ def finished(
 def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Everything that any search is told."""
     seen: list[Any] = []
-    original = StudySearch.follow
+    original = StudyEngine.follow
 
-    def follow(self: StudySearch, trials: Any) -> None:
-        rebuild = self.search.rebuild
+    def follow(self: StudyEngine, trials: Any) -> None:
+        rebuild = self.run.search.rebuild
 
         def noted(happened: Any) -> None:
             seen.extend(happened)
             rebuild(happened)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(self.search, "rebuild", noted)
+            patch.setattr(self.run.search, "rebuild", noted)
             original(self, trials)
 
-    monkeypatch.setattr(StudySearch, "follow", follow)
+    monkeypatch.setattr(StudyEngine, "follow", follow)
     return seen
 
 
@@ -189,17 +191,17 @@ def test_of_two_processes_that_choose_at_once_the_later_trial_yields(
     study = study_of(6, search_space=SPACE)
     first, second = study.ask(), study.ask()
     mine, other = (second, first) if is_earlier else (first, second)
-    ask = StudySearch.ask
+    ask = StudyEngine.ask
     published: list[dict[str, Any]] = []
 
-    def asked(self: StudySearch, number: int, running: dict[int, dict[str, Any]]) -> dict[str, Any]:
-        params = ask(self, number, running)
+    def asked(self: StudyEngine, number: int, running: dict[int, dict[str, Any]]) -> tuple[dict[str, Any], str]:
+        params, why = ask(self, number, running)
         if not published:
             published.append(params)
-            publish(study, study.trials[other.number], params, SPACE)
-        return params
+            publish(study, study.trials[other.number], params, SPACE, why)
+        return params, why
 
-    monkeypatch.setattr(StudySearch, "ask", asked)
+    monkeypatch.setattr(StudyEngine, "ask", asked)
     objective(mine)
     assert (mine.params != published[0]) == is_earlier
 
@@ -235,12 +237,14 @@ def test_a_parameter_that_not_all_trials_have_is_sampled_alone() -> None:
         return x + (trial.suggest_float("extra", 1e-3, 1.0, log=True) if trial.number % 2 else 0.0)
 
     study = optuna.create_study(sampler=QuadratSampler(seed=0))
-    study.optimize(dynamic, n_trials=10)
+    with pytest.warns(QuadratWarning, match="parameter 'extra' is drawn at random"):
+        study.optimize(dynamic, n_trials=10)
     extras = [trial.params["extra"] for trial in study.trials if "extra" in trial.params]
     assert len(set(extras)) == 5
     assert all(1e-3 <= extra <= 1 for extra in extras)
     again = optuna.create_study(sampler=QuadratSampler(seed=0))
-    again.optimize(dynamic, n_trials=10)
+    with pytest.warns(QuadratWarning):
+        again.optimize(dynamic, n_trials=10)
     assert params_of(again) == params_of(study)
 
 
@@ -332,7 +336,7 @@ def test_a_trial_that_finished_earlier_than_known_ones_takes_its_place() -> None
 
 
 def test_outcomes(told: list[Any]) -> None:
-    """Values are turned for a minimum; pruned trials have their last report; failures and NaN are failures."""
+    """Values are turned for a minimum; pruned trials have no value, whatever they reported, and are no failures."""
     study = optuna.create_study(sampler=QuadratSampler(seed=0, search_space=SPACE))
     study.add_trial(finished(0, 2.0))
     study.add_trial(finished(1, None, TrialState.PRUNED, intermediate_values={0: 5.0, 3: 4.0}))
@@ -341,9 +345,10 @@ def test_outcomes(told: list[Any]) -> None:
     study.add_trial(finished(4, 2.0, user_attrs={REPLICATES: [1.0, 3.0]}))
     study.add_trial(finished(5, 2.0, user_attrs={STANDARD_ERROR: 0.5}))
     study.add_trial(finished(6, 2.0, params={"x": 0.5}))
+    study.add_trial(finished(7, 1.5, TrialState.PRUNED, intermediate_values={0: float("nan")}))
     objective(study.ask())
-    assert [type(one) for one in told] == [Told, Told, Failed, Failed, Told, Told]
-    assert [one.values.tolist() for one in told if isinstance(one, Told)] == [[-2.0], [-4.0], [-1.0, -3.0], [-2.0]]
+    assert [type(one) for one in told] == [Told, Pruned, Pruned, Failed, Told, Told, Pruned]
+    assert [one.values.tolist() for one in told if isinstance(one, Told)] == [[-2.0], [-1.0, -3.0], [-2.0]]
     assert told[5].variance == 0.25
     assert told[0].variance is None
 
@@ -391,13 +396,13 @@ def test_the_history_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """No suggestion begins a new search; only new trials are read."""
     study = study_of(10)
     read: list[int] = []
-    original = StudySearch._happened
+    original = reading_of_trial
 
-    def noted(self: StudySearch, trial: FrozenTrial) -> Told | Failed | None:
+    def noted(trial: FrozenTrial, names: tuple[str, ...], method: Method) -> Reading:
         read.append(trial.number)
-        return original(self, trial)
+        return original(trial, names, method)
 
-    monkeypatch.setattr(StudySearch, "_happened", noted)
+    monkeypatch.setattr(study_engine, "reading_of_trial", noted)
     study.optimize(objective, n_trials=3)
     assert read == [9, 10, 11]
 
@@ -475,7 +480,7 @@ def test_nothing_to_recommend_is_said() -> None:
         recommend(several)
     empty.add_trial(finished(0, params={"x": 0.5}))
     empty.add_trial(finished(1, params={"n": 5}))
-    with pytest.raises(InvalidInput, match="that all finished trials share"):
+    with pytest.raises(InvalidInput, match="with the same parameters, got 'x', 'n' in some of them only; pass"):
         recommend(empty)
 
 

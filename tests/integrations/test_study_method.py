@@ -11,7 +11,8 @@ from optuna.study import Study
 from optuna.trial import TrialState
 
 from quadrat.errors import InvalidInput
-from quadrat.integrations.study_method import METHOD, count_pruned, kept_method, model_method
+from quadrat.integrations import recommend
+from quadrat.integrations.study_method import METHOD, count_pruned, kept_method, why_uncertified
 from quadrat.kernels import Matern
 from quadrat.methods import LP0, PiGPUCB
 from quadrat.plots.run_view import RunView
@@ -54,15 +55,24 @@ def test_a_method_is_kept_with_options_or_is_the_default() -> None:
         kept_method(study_of("open('secret')"))
 
 
-@pytest.mark.parametrize(("text", "spoiled"), [(TEXT, True), ("PiGPUCB(noise=0.1)", False)])
-def test_what_pruned_trials_reported_spoils_certificates_alone(text: str, spoiled: bool) -> None:
-    assert count_pruned(study_of(text)) == 0
-    assert model_method(study_of(text)) == kept_method(study_of(text))
-    silent = study_of(text, pruned=True, reports=False)
-    assert (count_pruned(silent), model_method(silent)) == (0, kept_method(silent))
-    reporting = study_of(text, pruned=True)
-    assert count_pruned(reporting) == 1
-    assert model_method(reporting) == (None if spoiled else kept_method(reporting))
+@pytest.mark.parametrize(("text", "spoiled"), [(TEXT, True), ("PiGPUCB(noise=0.1)", False), (None, False)])
+@pytest.mark.parametrize("reports", [True, False])
+def test_pruned_trials_spoil_certificates_alone(text: str | None, spoiled: bool, reports: bool) -> None:
+    study = study_of(text)
+    assert count_pruned(study) == 0
+    assert why_uncertified(study, kept_method(study)) is None
+    pruned = study_of(text, pruned=True, reports=reports)
+    assert count_pruned(pruned) == 1
+    reason = "1 trial was pruned: a pruner goes by the values seen, and a certificate needs all of them"
+    assert why_uncertified(pruned, kept_method(pruned)) == (reason if spoiled else None)
+
+
+def test_nothing_is_certified_of_a_pruned_study_by_a_method_that_is_given() -> None:
+    assert recommend(study_of(None), method=CERTIFYING).certified_interval is not None
+    found = recommend(study_of(None, pruned=True), method=CERTIFYING)
+    assert found.certified_interval is None
+    assert found.credible_interval is None
+    assert found.why.startswith("Nothing is certified: 1 trial was pruned")
 
 
 def test_figures_and_reports_are_of_the_method_that_is_kept() -> None:
@@ -72,4 +82,7 @@ def test_figures_and_reports_are_of_the_method_that_is_kept() -> None:
     assert said.remaining.said.startswith("Certified: ")
     spoiled = findings_of(told_of(study_of(TEXT, pruned=True)))
     assert spoiled.kind == "90 % credible"
-    assert "not certified" in spoiled.remaining.said
+    assert "not certified (1 trial was pruned: a pruner goes by the values seen" in spoiled.remaining.said
+    assert spoiled.certificate.value is None
+    assert str(spoiled.certificate.reason).startswith("1 trial was pruned")
+    assert spoiled.subtitle.endswith("6 trials: 5 complete, 1 pruned (no result)")

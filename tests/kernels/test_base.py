@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -115,6 +117,61 @@ def test_kernels_are_values(kernel: Kernel) -> None:
         kernel.amplitude = 2.0  # type: ignore[attr-defined]
 
 
+def test_a_kernel_built_without_checks_is_the_checked_one(kernel: Kernel) -> None:
+    """Equal in every respect that can be seen: value, hash, text, matrices and gradients to the last bit."""
+    logs = kernel.hyperparameters + np.linspace(-0.4, 0.3, kernel.hyperparameters.size)
+    for unchecked in (kernel._with_logs(logs), kernel._with_logs(logs)._with_logs(logs)):
+        checked = kernel.with_hyperparameters(logs)
+        assert unchecked == checked
+        assert (hash(unchecked), repr(unchecked)) == (hash(checked), repr(checked))
+        np.testing.assert_array_equal(unchecked.hyperparameters, checked.hyperparameters)
+        assert unchecked.hyperparameter_names == checked.hyperparameter_names
+        np.testing.assert_array_equal(unchecked(X, Z), checked(X, Z))
+        for (K, pull), (other, other_pull) in (
+            (unchecked.x_vjp(X, Z), checked.x_vjp(X, Z)),
+            (unchecked.hyper_vjp(X, Z), checked.hyper_vjp(X, Z)),
+        ):
+            np.testing.assert_array_equal(K, other)
+            np.testing.assert_array_equal(pull(K), other_pull(K))
+
+
+def test_building_without_checks_leaves_the_kernel_as_it_was(kernel: Kernel) -> None:
+    before = repr(kernel), kernel.hyperparameters, kernel(X)
+    kernel._with_logs(kernel.hyperparameters + 0.5)
+    assert repr(kernel) == before[0]
+    np.testing.assert_array_equal(kernel.hyperparameters, before[1])
+    np.testing.assert_array_equal(kernel(X), before[2])
+
+
+@dataclass(frozen=True)
+class Remembering(SquaredExponential):
+    """A user's kernel whose `__post_init__` keeps more than its fields."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "doubled", 2 * np.asarray(self.lengthscales))
+
+
+@dataclass(frozen=True)
+class Derived(SquaredExponential):
+    """A user's kernel with a field that follows from the others."""
+
+    shortest: float = field(init=False, default=0.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "shortest", float(np.min(self.lengthscales)))
+
+
+def test_a_kernel_that_keeps_more_than_its_fields_is_built_by_its_constructor() -> None:
+    logs = np.log([0.25, 0.5, 2.0])
+    remembering = Remembering((0.3, 0.7))._with_logs(logs)
+    np.testing.assert_array_equal(vars(remembering)["doubled"], 2 * np.exp(logs[:2]))
+    derived = Derived((0.3, 0.7))._with_logs(logs)
+    assert derived == Derived((0.3, 0.7)).with_hyperparameters(logs)
+    assert vars(derived)["shortest"] == pytest.approx(0.25)
+
+
 KERNELS = st.one_of(
     st.builds(Matern, st.floats(0.05, 12), st.floats(0.05, 5)),
     st.builds(Matern, st.integers(1, 4).map(float), st.floats(0.05, 5)),
@@ -169,6 +226,12 @@ def test_piecewise_polynomial_matrices_are_positive_semidefinite(
         (lambda: Matern(2.5)([[0.0, np.nan]]), ["X", "finite", "nan"]),
         (lambda: Matern(2.5)([0.0, 1.0]), ["X", "matrix", "(2,)"]),
         (lambda: Matern(2.5).with_hyperparameters([0.0]), ["2 entries", "1"]),
+        (lambda: Matern(2.5).with_hyperparameters([np.nan, 0.0]), ["hyperparameters", "finite", "nan"]),
+        (lambda: Matern(2.5).with_hyperparameters([300.0, 0.0]), ["lengthscales", "1e-100 to 1e100"]),
+        (lambda: Matern(2.5).with_hyperparameters([0.0, 400.0]), ["amplitude", "<= 1e+150"]),
+        (lambda: (Matern(2.5) * Matern(0.5)).with_hyperparameters([0.0] * 3), ["4 entries", "3"]),
+        (lambda: (Matern(2.5) + Matern(0.5)).with_hyperparameters([0.0, 0.0, -300.0, 0.0]), ["lengthscales", "1e-100"]),
+        (lambda: OnAxes(Matern(2.5), [1]).with_hyperparameters([0.0, 400.0]), ["amplitude", "<= 1e+150"]),
         (lambda: Matern(2.5).modulus(0.3), ["offsets", "(..., D)"]),
         (lambda: Matern(2.5, [0.1, 0.2]).modulus([0.3]), ["offsets", "(..., 2)", "(1,)"]),
         (lambda: Matern(2.5, [0.1, 0.2]) + Matern(2.5, [0.1] * 3), ["one dimension", "2", "3", "OnAxes"]),

@@ -83,6 +83,18 @@ def test_upper_hyper_gradient_is_the_symmetric_one(inner: Stationary, groups: tu
     np.testing.assert_allclose(got, tied.hyper_vjp(X[:n])[1](W), rtol=1e-9, atol=1e-11)
 
 
+def test_a_kernel_built_without_checks_is_the_checked_one(inner: Stationary) -> None:
+    tied = Tied(inner, GROUPS)
+    logs = tied.hyperparameters + np.linspace(-0.4, 0.3, 3)
+    unchecked, checked = tied._with_logs(logs), tied.with_hyperparameters(logs)
+    assert unchecked == checked
+    assert (hash(unchecked), repr(unchecked)) == (hash(checked), repr(checked))
+    assert unchecked == Tied(unchecked.kernel, unchecked.groups)  # what the constructor accepts, unchanged
+    np.testing.assert_array_equal(unchecked(X, Z), checked(X, Z))
+    squares = squared_differences(X)
+    np.testing.assert_array_equal(unchecked.upper_hyper_vjp(squares, 7)[0], checked.upper_hyper_vjp(squares, 7)[0])
+
+
 def test_new_hyperparameters_go_to_every_column_of_their_group() -> None:
     tied = Tied(Matern(2.5, (0.5, 0.25, 0.25), amplitude=2.0), [1, 0, 0])
     np.testing.assert_allclose(np.exp(tied.hyperparameters), [0.25, 0.5, 2.0])

@@ -12,6 +12,7 @@ from quadrat.kernels import Matern
 from quadrat.methods.acquisition import (
     Score,
     expected_gain,
+    gain_of,
     improvement,
     log_expected_improvement,
     log_probability_of_improvement,
@@ -132,7 +133,14 @@ def test_expected_gain_shrinks_as_f_becomes_known() -> None:
     gains = []
     for gp in (few, many):
         best = gp.x[int(np.argmax(gp.predict_mean(gp.x)))]
-        gains.append(expected_gain(gp, best, np.random.default_rng(0)))
+        found = expected_gain(gp, best, np.random.default_rng(0))
+        assert found is not None
+        gains.append(found)
     for before, after in zip(*gains, strict=True):
         assert before > 5 * after >= 0
     assert all(estimate < upper for estimate, upper in gains), "nine draws of ten are below the upper value"
+
+
+def test_the_upper_value_of_a_gain_is_never_below_its_mean() -> None:
+    assert gain_of(np.array([0.0] * 95 + [2.0] * 5)) == (0.1, 0.1)
+    assert gain_of(np.arange(101.0)) == (50.0, 90.0)

@@ -243,7 +243,7 @@ def test_what_is_recommended_may_be_evaluated() -> None:
 
 
 def test_a_space_without_a_point_that_was_told_and_may_be_evaluated() -> None:
-    space = Space(x=Float(0, 1), y=Float(0, 1)).subject_to(lambda params: params["x"] + params["y"] <= 1e-3)
+    space = Space(x=Float(0, 1), y=Float(0, 1)).subject_to(lambda params: params["x"] + params["y"] <= 0.1)
     optimizer = Optimizer(space, direction="maximize", method=AddGPUCB(groups=[[0], [1]], n_initial=2), seed=0)
     for x in (0.4, 0.6, 0.9):
         optimizer.add({"x": x, "y": x}, x)

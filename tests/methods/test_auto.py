@@ -22,7 +22,7 @@ from quadrat.methods.auto_score import DOUBT, log_improvement
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain
 from quadrat.methods.sobol_search import SobolSearch
-from quadrat.optimizer import FAILED, Optimizer
+from quadrat.optimizer import FAILED, Estimate, Optimizer
 from quadrat.optimizer.domain_of import domain_of
 from quadrat.space import Categorical, Float, Int, Space
 
@@ -350,7 +350,12 @@ def test_a_run_rebuilt_from_its_state_goes_on_alike() -> None:
     """With failures, replicates, standard errors and pending trials behind it."""
     optimizer = Optimizer(MIXED, direction="maximize", seed=5)
     assert optimizer.method == Auto()
-    outcomes: list[Callable[[float], Any]] = [lambda v: v, lambda v: [v, v + 0.1], lambda v: (v, 0.1), lambda _: FAILED]
+    outcomes: list[Callable[[float], Any]] = [
+        lambda v: v,
+        lambda v: [v, v + 0.1],
+        lambda v: Estimate(v, 0.1),
+        lambda _: FAILED,
+    ]
     for i in range(12):
         trial = optimizer.ask()
         optimizer.tell(trial, outcomes[i % 4](value_of(trial.params)))
@@ -464,7 +469,7 @@ def test_plain_values_after_standard_errors() -> None:
     for i in range(9):
         trial = optimizer.ask()
         value = value_of(trial.params)
-        optimizer.tell(trial, (value, 0.1) if i < 7 else value)
+        optimizer.tell(trial, Estimate(value, 0.1) if i < 7 else value)
     assert np.isfinite(optimizer.recommend().value)
 
 

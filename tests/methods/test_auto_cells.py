@@ -17,7 +17,7 @@ from quadrat.methods.base import Guess, Told
 from quadrat.methods.domain import Domain
 from quadrat.methods.turns import REST
 from quadrat.methods.zoom_cell import generation_size
-from quadrat.optimizer import FAILED, Measured, Optimizer
+from quadrat.optimizer import FAILED, Estimate, Measured, Optimizer
 from quadrat.optimizer.domain_of import domain_of
 from quadrat.space import Categorical, Float, Int, Space
 
@@ -202,7 +202,12 @@ def test_a_run_rebuilt_from_its_state_goes_on_alike() -> None:
     """With failures, replicates, standard errors and pending trials behind it, told in another order than asked."""
     optimizer = Optimizer(MIXED, direction="maximize", seed=5)
     pending = [optimizer.ask()]
-    outcomes: list[Callable[[float], Any]] = [lambda v: v, lambda v: [v, v + 0.1], lambda v: (v, 0.1), lambda _: FAILED]
+    outcomes: list[Callable[[float], Any]] = [
+        lambda v: v,
+        lambda v: [v, v + 0.1],
+        lambda v: Estimate(v, 0.1),
+        lambda _: FAILED,
+    ]
     for i in range(48):
         pending.append(optimizer.ask())
         trial = pending.pop(0 if i % 3 else -1)
@@ -403,7 +408,7 @@ def test_replicates_and_standard_errors() -> None:
 
     def outcome(params: dict[str, Any]) -> Any:
         noisy = (bowl(np.array([params["x"], params["y"]])) + 0.05 * rng.normal(size=3)).tolist()
-        return [noisy, (noisy[0], 0.05), noisy[1]][int(rng.integers(3))]
+        return [noisy, Estimate(noisy[0], 0.05), noisy[1]][int(rng.integers(3))]
 
     run(optimizer, 50, outcome)
     assert ways(optimizer) == {"zooms", "most promising cell"}
@@ -419,7 +424,7 @@ def test_standard_errors_first_and_plain_values_later(change: int) -> None:
     for i in range(45):
         trial = optimizer.ask()
         value = bowl(np.array([trial.params["x"], trial.params["y"]]))
-        optimizer.tell(trial, (value, 0.01) if i < change else value)
+        optimizer.tell(trial, Estimate(value, 0.01) if i < change else value)
         if i in (change - 1, change, change + 1):
             assert np.isfinite(optimizer.recommend().value)
     assert ways(optimizer) == {"zooms", "most promising cell"}

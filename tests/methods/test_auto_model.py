@@ -691,3 +691,15 @@ def test_averages_of_values_of_any_size(size: float) -> None:
     one, other = plain.averaged(*place, 20, 0.1), scaled.averaged(*place, 20, 0.1 * size)
     np.testing.assert_allclose(other.y, one.y, rtol=1e-9)
     np.testing.assert_allclose(other.units().told(np.ones(1)) / size, one.units().told(np.ones(1)), rtol=1e-9)
+
+
+def test_observations_are_merged_once_until_more_are_told() -> None:
+    model = model_of(*(trial(number) for number in range(6)))
+    data = model._data(False)
+    assert model._data(False) is data
+    assert model.current()[0].data.x is data.x
+    assert model._data(True) is not data
+    model.tell(trial(6))
+    assert len(model._data(False)) == len(data) + 1 == 7
+    near = model.near(TOP, np.ones(2), 4)
+    assert len(near._data(False)) == 4

@@ -223,3 +223,29 @@ def test_continua_are_the_smooth_axes_unless_said_otherwise() -> None:
 def test_axes_are_called_by_their_names() -> None:
     assert Domain((Axis(), Axis()), names=("heat", "time")).called(1) == "'time'"
     assert Domain.cube(2).called(1) == "axis 1"
+
+
+@pytest.mark.parametrize("share", [0.005, 0.002])
+def test_of_a_thin_feasible_set_a_sample_is_kept(share: float) -> None:
+    start = 0.4
+    domain = Domain((Axis(), Axis()), feasible=lambda points: np.abs(points[:, 0] - start - share / 2) < share / 2)
+    sample = domain.thin_sample
+    assert sample is not None
+    assert len(sample) >= 32
+    assert domain.allowed(sample).all()
+    assert np.ptp(sample[:, 1]) > 0.8, "uniform along the other axis"
+    again = Domain(domain.axes, feasible=domain.feasible).thin_sample
+    assert again is not None
+    np.testing.assert_array_equal(again, sample)
+
+
+def test_no_sample_where_candidates_meet_the_feasible_set() -> None:
+    for domain in (Domain.cube(3), Domain((Axis(),), feasible=lambda points: points[:, 0] < 0.015)):
+        sample = domain.thin_sample
+        assert sample is not None
+        assert sample.shape == (0, domain.dimension)
+
+
+def test_a_set_of_which_too_little_is_known() -> None:
+    assert Domain((Axis(),), feasible=lambda points: points[:, 0] < 1e-4).thin_sample is None
+    assert Domain((Axis(),), feasible=lambda points: points[:, 0] < 0).thin_sample is None

@@ -52,7 +52,7 @@ def test_why_not_certified() -> None:
     optimizer = Optimizer(line, direction="maximize", method=method())
     optimizer.add({"x": 0.5}, 0.1)
     assert optimizer.level_set().reason is None
-    optimizer.add({"x": 0.7}, (0.1, 0.05))
+    optimizer.add({"x": 0.7}, 0.1, sem=0.05)
     assert "standard error" in str(optimizer.level_set().reason)
     stepped = Optimizer(Space(x=Float(0, 1, step=0.25)), direction="maximize", method=method())
     stepped.add({"x": 0.5}, 0.1)

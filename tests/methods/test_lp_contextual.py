@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from quadrat.arrays import Array, Ints
-from quadrat.confidence import Band, Certificate, CertifiedMaximum
+from quadrat.confidence import Band, Certificate, CertifiedMaximum, certified_maximum
 from quadrat.confidence.slices import SliceBand
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.gp.sketch import Sketch
@@ -160,7 +160,7 @@ def test_what_is_found_in_one_context_does_not_change_answers_in_another(
 ) -> None:
     """In the context 0.5 the maximum lies below what is reached, whenever it is asked about; in 0.2 it does not."""
     search, _ = played(9)
-    plain = lp_contextual.certified_maximum
+    plain = certified_maximum
 
     def too_low(band: Band, **options: Any) -> CertifiedMaximum:
         found = plain(band, **options)

@@ -12,7 +12,7 @@ import pytest
 
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Method, Told
-from quadrat.optimizer import FAILED, Measured, Optimizer
+from quadrat.optimizer import FAILED, Estimate, Measured, Optimizer
 from quadrat.optimizer.batch import plain_params
 from quadrat.randomness import generator
 from quadrat.space import Categorical, Fixed, Float, Int, Space
@@ -48,7 +48,8 @@ def line(*xs: float) -> list[dict[str, float]]:
 
 
 def test_the_records_are_those_of_one_add_after_another() -> None:
-    outcomes: list[Any] = [1.5, [1.0, 2.0], (3.0, 0.1), float("nan"), FAILED, np.float32(0.5), 2, np.array([1.0, 4.0])]
+    outcomes: list[Any] = [1.5, [1.0, 2.0], Estimate(3.0, 0.1), float("nan"), FAILED, np.float32(0.5), 2]
+    outcomes.append(np.array([1.0, 4.0]))
     params = [DEEP, FLAT] * 4
     one_by_one, at_once = (optimizer_of(MIXED, "minimize") for _ in range(2))
     for given, outcome in zip(params, outcomes, strict=True):
@@ -156,7 +157,7 @@ def test_the_search_is_told_once_in_order_and_then_of_failures(scripted: Make, m
 
     monkeypatch.setattr(optimizer._search, "tell_many", tell_many)
     monkeypatch.setattr(optimizer._search, "fail", lambda number, x: log.append((number, x.tolist())))
-    optimizer.add_trials(line(0.1, 0.2, 0.3, 0.4), [FAILED, [1.0, 2.0], float("nan"), (3.0, 0.5)])
+    optimizer.add_trials(line(0.1, 0.2, 0.3, 0.4), [FAILED, [1.0, 2.0], float("nan"), Estimate(3.0, 0.5)])
     assert log == [[(1, [0.2], [-1.0, -2.0], None), (3, [0.4], [-3.0], 0.25)], (0, [0.1]), (2, [0.3])]
     log.clear()
     optimizer.add_trials(line(0.5), [FAILED])
@@ -228,7 +229,7 @@ def test_values_may_be_measured() -> None:
         ({"x": 0.1}, 1.0, {}, r"^params: expected a list of mappings .* one trial goes through add\("),
         (line(0.1, 0.2), [1.0, None], {}, "^entry 1: outcome: expected a number.* got None"),
         (line(0.1, 0.2), [1.0, True], {}, "^entry 1: outcome: expected a number.* got True"),
-        (line(0.1, 0.2), [(1.0, 0.0), 1.0], {}, "^entry 0: outcome: standard error: expected"),
+        (line(0.1, 0.2), [Estimate(1.0, 0.0), 1.0], {}, "^entry 0: sem: expected a positive"),
         (line(0.1, 0.2), np.array([1.0, None]), {}, "^entry 1: outcome: expected a number"),
         (line(0.1, 0.2), [1.0, 1.0], {"constraints": [{"c": 1.0}]}, "^constraints: expected 2, .* put None"),
         (line(0.1, 0.2), [1.0, 1.0], {"constraints": {"c": [1.0, 1.0]}}, "^constraints: expected a list of mappings"),
@@ -310,7 +311,7 @@ def test_a_run_with_many_results_is_rebuilt_bit_for_bit(method: str) -> None:
     params = MIXED.sample(30, rng)
     outcomes: list[Any] = []
     for i, value in enumerate(rng.normal(size=30).tolist()):
-        outcomes.append([value, [value, value + 0.1], (value, 0.1), FAILED, float("nan")][i % 5])
+        outcomes.append([value, [value, value + 0.1], Estimate(value, 0.1), FAILED, float("nan")][i % 5])
     optimizer.add_trials([*params, FLAT], [*outcomes, -0.0])
     optimizer.tell(optimizer.ask(), 1.0)
     optimizer.add_trials([DEEP], [2.0])

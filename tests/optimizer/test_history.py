@@ -166,7 +166,7 @@ def restore(history: History, log: list[Action]) -> History:
     begun = [number for number, reading in log if reading is None]
     points = np.array([spot_of(number) for number in begun]).reshape(-1, 2)
     finished = [(number, reading) for number, reading in log if reading is not None]
-    history.restore([params_of(i) for i in begun], points, [f"because {i}" for i in begun], finished)
+    history.restore(begun, [params_of(i) for i in begun], points, [f"because {i}" for i in begun], finished)
     return history
 
 
@@ -260,7 +260,7 @@ def test_constraints_that_begin_in_the_middle_leave_earlier_trials_out() -> None
 def test_restoring_nothing_changes_nothing() -> None:
     history = live(empty(), log_of(20, 0, 5))
     before = answers(history)
-    history.restore([], np.empty((0, 2)), [], [])
+    history.restore([], [], np.empty((0, 2)), [], [])
     assert answers(history) == before
     assert answers(restore(empty(), [])) == answers(empty())
 
@@ -269,7 +269,7 @@ def test_what_is_given_to_be_restored_stays_the_callers_own() -> None:
     """Changing it afterwards does not change the history, and points that were handed out stay as they were."""
     history = empty()
     params, points, why = [{"x": 0.0}, {"x": 1.0}], SPOTS[2:4].copy(), ["first", "second"]
-    history.restore(params, points, why, [(1, Reading((1.0,)))])
+    history.restore([0, 1], params, points, why, [(1, Reading((1.0,)))])
     before, point = answers(history), history.point(0)
     params[0]["x"], points[:], why[0] = 5.0, 0.0, "changed"
     params.clear()

@@ -12,7 +12,7 @@ from quadrat.kernels import Matern
 from quadrat.methods import LP0, LPGPUCB, LevelSet, Method, MultiScaleLevelSet
 from quadrat.optimizer import Optimizer
 from quadrat.randomness import generator
-from quadrat.space import Context, Float, Space
+from quadrat.space import Context, Float, Int, Space
 
 ASSUMED: dict[str, Any] = {"kernel": Matern(2.5, 1.0), "norm_bound": 4.0, "noise": 0.01}
 
@@ -56,3 +56,64 @@ def test_in_a_context() -> None:
         report = optimizer.certificate({"z": z})
         assert report.params is not None
         assert allowed(report.params)
+
+
+# --- what could still be gained, where little of the space is feasible
+
+
+def gain_in_tube(method: str, share: float, seed: int) -> float | None:
+    """The gain after eight trials in a corner of a tube that is this share of the cube."""
+    cube = Space(x=Float(0, 1), y=Float(0, 1), z=Float(0, 1))
+    space = cube.subject_to(lambda params: abs(params["x"] - 0.5) < share / 2)
+    optimizer = Optimizer(space, direction="maximize", method=method, seed=seed)
+    for y, z in 0.3 * generator(seed).random((8, 2)):
+        optimizer.add({"x": 0.5, "y": float(y), "z": float(z)}, math.sin(9 * y) * math.cos(7 * z))
+    found = optimizer.recommend()
+    assert (found.estimated_gain is None) == (found.estimated_gain_upper is None)
+    return found.estimated_gain
+
+
+@pytest.mark.parametrize("method", ["Auto", "CGPUCB", "ExpectedImprovement", "AddGPUCB"])
+def test_the_gain_does_not_vanish_where_candidates_are_hardly_feasible(method: str) -> None:
+    """The same function and trials: a thin tube has about as much to offer as a wide one."""
+    for seed in range(3):
+        wide, thin = gain_in_tube(method, 0.3, seed), gain_in_tube(method, 0.003, seed)
+        assert wide is not None
+        assert thin is not None
+        assert thin > 0.35 * wide
+
+
+def test_a_gain_that_rests_on_too_few_feasible_settings_is_not_stated() -> None:
+    """Two feasible settings of 9,999: both can be listed, so the space is accepted; of a gain nothing is said."""
+    space = Space(a=Int(1, 99), b=Int(1, 101)).subject_to(lambda params: params["a"] == 7 and params["b"] in (3, 90))
+    optimizer = Optimizer(space, direction="maximize", seed=0)
+    for _ in range(8):
+        trial = optimizer.ask()
+        optimizer.tell(trial, trial.params["b"])
+    found = optimizer.recommend()
+    assert found.params == {"a": 7, "b": 90}
+    assert found.estimated_gain is None
+    assert found.estimated_gain_upper is None
+    assert found.credible_interval is not None
+
+
+def test_a_constrained_run_is_rebuilt_from_its_state() -> None:
+    space = Space(x=Float(0, 1)).subject_to(allowed)
+    optimizer = Optimizer(space, direction="maximize", seed=4)
+    for _ in range(7):
+        trial = optimizer.ask()
+        optimizer.tell(trial, trial.params["x"])
+    rebuilt = Optimizer.from_state(space, optimizer.state())
+    assert rebuilt.trials == optimizer.trials
+    assert rebuilt.ask().params == optimizer.ask().params
+
+
+def test_a_context_with_few_feasible_settings_is_served() -> None:
+    """0.2 % of each context is feasible: of 1,088 settings near a proposal and all over, often none."""
+    space = Space(x=Float(0, 1), z=Context(Float(0, 1)))
+    narrow = space.subject_to(lambda params: abs(params["x"] - 0.5 * params["z"] - 0.2) < 0.001)
+    optimizer = Optimizer(narrow, direction="maximize", method=LP0(**ASSUMED, budget=30))
+    for i in range(12):
+        trial = optimizer.ask(context={"z": i / 11})
+        assert narrow.feasible(trial.params)
+        optimizer.tell(trial, trial.params["x"])

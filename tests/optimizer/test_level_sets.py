@@ -140,7 +140,7 @@ def test_recommendations_of_level_set_methods_are_certified() -> None:
     assert advice.certified_interval is not None
     assert optimizer.certificate().value is None
     assert "level set" in str(optimizer.certificate().reason)
-    optimizer.add({"x": 0.5}, (0.25, 0.1))  # a standard error is an estimate
+    optimizer.add({"x": 0.5}, 0.25, sem=0.1)  # a standard error is an estimate
     estimated = optimizer.recommend()
     assert estimated.certified_interval is None
     assert "guaranteed" not in estimated.why

@@ -16,7 +16,7 @@ from quadrat.errors import InvalidInput
 from quadrat.methods.auto import Auto
 from quadrat.methods.base import Guess, Method
 from quadrat.methods.random_search import RandomSearch
-from quadrat.optimizer import FAILED, Measured, Optimizer
+from quadrat.optimizer import FAILED, Estimate, Measured, Optimizer
 from quadrat.optimizer.measured import check_names, read_measured
 from quadrat.optimizer.outcome import Reading
 from quadrat.optimizer.recommendation import BestSeen, why_recommended
@@ -65,10 +65,10 @@ def test_no_constraints(nothing: object) -> None:
 
 def test_measured_is_a_copy_that_travels() -> None:
     mapping = {"c": 1.0}
-    measured = Measured((0.5, 0.1), MappingProxyType(mapping))
+    measured = Measured(Estimate(0.5, 0.1), MappingProxyType(mapping))
     mapping["c"] = 2.0
     again = pickle.loads(pickle.dumps(measured))  # noqa: S301  # our own bytes
-    assert again == measured == Measured((0.5, 0.1), {"c": 1.0})
+    assert again == measured == Measured(Estimate(0.5, 0.1), {"c": 1.0})
     assert read(again) == Reading((0.5,), 0.1, constraints={"c": 1.0})
 
 

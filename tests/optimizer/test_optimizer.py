@@ -16,7 +16,7 @@ from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
 from quadrat.methods.base import Guess, Method
 from quadrat.methods.lp_gp_ucb import LP0
-from quadrat.optimizer import FAILED, Optimizer, Trial
+from quadrat.optimizer import FAILED, Estimate, Optimizer, Trial
 from quadrat.space import Categorical, Float, Int, Space
 
 LINE = Space(x=Float(0, 1))
@@ -92,7 +92,7 @@ def test_the_search_sees_the_rounded_point_pending_first_then_failed(scripted: M
     first, second = optimizer.ask(), optimizer.ask()
     optimizer.tell(first, FAILED)
     third = optimizer.ask()
-    optimizer.tell(third, (2.0, 0.5))
+    optimizer.tell(third, 2.0, sem=0.5)
     assert second.params == {"x": 2.0, "n": 2, "kind": "a"}
     log = method.log  # type: ignore[attr-defined]
     assert log[0] == ("ask", [])
@@ -195,7 +195,7 @@ def test_a_refused_outcome_leaves_the_trial_pending() -> None:
 def test_records_and_failures_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     optimizer = optimizer_of()
     with caplog.at_level(logging.WARNING, logger="quadrat"):
-        run(optimizer, [1.5, [1.0, 2.0], (3.0, 0.1), float("nan"), FAILED])
+        run(optimizer, [1.5, [1.0, 2.0], Estimate(3.0, 0.1), float("nan"), FAILED])
     optimizer.ask()
     states = [(r.state, r.values, r.sem, r.value, r.failure) for r in optimizer.trials]
     assert states == [
@@ -289,7 +289,7 @@ def test_certificate_in_the_users_direction(
     [
         (Space(x=Float(0, 1), n=Int(1, 3)), [1.0], CERTIFICATE, "Floats without steps or conditions, got n:"),
         (Space(x=Float(0, 1, step=0.1)), [1.0], CERTIFICATE, "got x:"),
-        (LINE, [1.0, (1.0, 0.1)], CERTIFICATE, "got a standard error"),
+        (LINE, [1.0, Estimate(1.0, 0.1)], CERTIFICATE, "got a standard error"),
         (LINE, [FAILED], CERTIFICATE, "no trial is complete yet"),
         (LINE, [1.0], "the moon is full", "^the moon is full$"),
     ],

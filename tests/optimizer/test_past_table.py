@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from quadrat.errors import InvalidInput
-from quadrat.optimizer import FAILED, Optimizer, TrialRecord
+from quadrat.optimizer import FAILED, Estimate, Optimizer, TrialRecord
 from quadrat.optimizer.past_table import is_table
 from quadrat.optimizer.past_trials import is_missing
 from quadrat.space import Categorical, Fixed, Float, Int, Space
@@ -152,6 +152,13 @@ def test_a_table_may_have_columns_that_a_study_has() -> None:
         (Frame({**COLUMNS, "x": [0.1, 0.2, None, 0.4, 0.5]}), "score", "row 2: params: expected a value for 'x'"),
         (Frame({**COLUMNS, "n": [1, None, 99, None, 9]}), "score", "row 2: params: parameter 'n': expected an integer"),
         (Frame({**COLUMNS, "score": [1.0, "2", 3.0, 4.0, 5.0]}), "score", "row 1: outcome: expected a number"),
+        (
+            Frame({**COLUMNS, "score": [1.0, 2.0, None, (0.9, 12.0), 5.0]}),
+            "score",
+            r"^row 3: outcome: expected one outcome, got a tuple of 2, \(0.9, 12.0\). If these are two objectives",
+        ),
+        (Frame(without("score")), [1.0, 2.0, (0.9, 12.0), 4.0, 5.0], "^row 2: outcome: .* mean and its standard error"),
+        (Frame(COLUMNS), ["score", "x"], "got also 'score'"),
         (Frame(without("score")), [1.0], "values: expected 5, one for each trial in params, got 1"),
         (Frame(without("score")), None, "values: expected a list of outcomes"),
     ],
@@ -161,6 +168,21 @@ def test_what_is_refused(table: Frame, values: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         optimizer.add_trials(table, values)
     assert not optimizer.state()["events"]
+
+
+def test_estimates_may_stand_in_a_column_or_beside_the_table() -> None:
+    scores: list[Any] = [Estimate(1.0, 0.1), 2.0, None, Estimate(float("nan"), 0.1), [4.0, 5.0]]
+    in_column, beside = optimizer_of(), optimizer_of()
+    in_column.add_trials(Frame({**COLUMNS, "score": scores}), "score")
+    beside.add_trials(Frame(without("score")), [float("nan") if score is None else score for score in scores])
+    assert in_column.state() == beside.state()
+    assert [(record.values, record.sem) for record in in_column.trials] == [
+        ((1.0,), 0.1),
+        ((2.0,), None),
+        ((), None),
+        ((), None),
+        ((4.0, 5.0), None),
+    ]
 
 
 def test_two_columns_of_one_name_are_refused() -> None:

@@ -19,7 +19,7 @@ from quadrat.methods import auto, auto_cells, auto_model, auto_score
 from quadrat.methods.auto import AutoSearch
 from quadrat.methods.base import Method, Proposal, Search
 from quadrat.methods.lp_gp_ucb import LPGPUCB
-from quadrat.optimizer import FAILED, Measured, Optimizer, Trial
+from quadrat.optimizer import FAILED, Estimate, Measured, Optimizer, Trial
 from quadrat.randomness import generator
 from quadrat.space import Categorical, Float, Int, Space
 
@@ -65,7 +65,7 @@ class Life:
     def outcome(self, params: dict[str, Any]) -> Any:
         """A value, replicates, a mean with its standard error, or a failure; with constraints if they have begun."""
         value = value_of(params) + 0.01 * float(self.rng.normal())
-        kinds: list[Any] = [value, [value, value + 0.02], (value, 0.05), FAILED, float("nan"), value]
+        kinds: list[Any] = [value, [value, value + 0.02], Estimate(value, 0.05), FAILED, float("nan"), value]
         outcome = kinds[int(self.rng.integers(len(kinds)))]
         if not self.constrained or len(self.optimizer.trials) < 6:
             return outcome

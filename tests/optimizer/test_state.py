@@ -11,7 +11,7 @@ import pytest
 
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Method
-from quadrat.optimizer import FAILED, Optimizer, Trial
+from quadrat.optimizer import FAILED, Estimate, Optimizer, Trial
 from quadrat.randomness import generator
 from quadrat.space import Categorical, Fixed, Float, Int, Space
 
@@ -45,7 +45,7 @@ def test_rebuilding_after_every_event_gives_the_same_next_suggestion(method: str
         else:
             trial = pending.pop(int(rng.integers(len(pending))))
             value = value_of(trial.params)
-            outcomes: list[Any] = [value, [value, value + 0.1], (value, 0.1), FAILED, float("nan")]
+            outcomes: list[Any] = [value, [value, value + 0.1], Estimate(value, 0.1), FAILED, float("nan")]
             optimizer.tell(trial, outcomes[int(rng.integers(len(outcomes)))])
         if event == 10:
             optimizer.add({"x": 0.12345678901234567, "n": 2, "kind": None, "device": "cpu"}, 0.5)

@@ -55,6 +55,12 @@ def test_without_a_known_noise_the_width_of_the_interval_counts() -> None:
     ).startswith("Stop")
 
 
+def test_an_expected_gain_alone_is_no_reason_to_stop() -> None:
+    little = replace(FOUND, estimated_gain=0.01, estimated_gain_upper=None)
+    said = next_step(replace(NOW, recommendation=little))
+    assert said == "Go on if you can: 0.01 could still be gained, perhaps more."
+
+
 @pytest.mark.parametrize(("failed", "of", "many"), [(2, 4, False), (3, 12, True), (9, 40, False), (10, 40, True)])
 def test_many_failures_come_first(failed: int, of: int, many: bool) -> None:
     said = next_step(replace(NOW, ended=of, failures=("no memory",) * (failed - 1) + ("other",)))
@@ -86,3 +92,5 @@ def test_a_method_without_a_model_says_so() -> None:
     nothing = replace(FOUND, estimated_gain=None, estimated_gain_upper=None, credible_interval=None)
     said = next_step(replace(NOW, recommendation=nothing, method="RandomSearch"))
     assert "RandomSearch has no estimate" in said
+    said = next_step(replace(NOW, recommendation=nothing, method="Auto"))
+    assert said == "Nobody knows what is left to gain: too few settings that meet the space's constraint are known."

@@ -11,7 +11,7 @@ import optuna
 
 from quadrat.integrations import suggest
 from quadrat.integrations.journal import journal_storage
-from quadrat.optimizer import FAILED
+from quadrat.optimizer import FAILED, Estimate
 from quadrat.space import Categorical, Float, Int, Space
 from quadrat.studies.opening import open_study
 from quadrat.studies.telling import tell_outcome
@@ -29,7 +29,7 @@ def write_study(path: Path, *, method: str = "RandomSearch", finished: int = 4) 
         for number in range(finished):
             trial = study.ask()
             x: float = suggest(trial, SPACE)["x"]
-            outcomes: tuple[Any, ...] = (x * x, [x * x, x * x + 0.1], (x * x, 0.05), FAILED)
+            outcomes: tuple[Any, ...] = (x * x, [x * x, x * x + 0.1], Estimate(x * x, 0.05), FAILED)
             tell_outcome(study, trial, outcomes[number % len(outcomes)])
         suggest(study.ask(), SPACE)
     return path.read_bytes()

@@ -10,7 +10,7 @@ import pytest
 
 from quadrat.errors import InvalidInput
 from quadrat.space import Categorical, Fixed
-from quadrat.space.conditions import Value
+from quadrat.space.parameter import Value
 
 
 def test_choices_come_back_as_they_were_given() -> None:

@@ -12,9 +12,10 @@ import pytest
 
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.methods.registry import names
-from quadrat.optimizer import Optimizer
+from quadrat.optimizer import FAILED, Optimizer
 from quadrat.randomness import generator
-from quadrat.space import Categorical, Float, Int, Space
+from quadrat.space import Categorical, Float, Int, Space, constraint
+from quadrat.space.constraint import check_share, listed_settings
 from quadrat.tune import maximize
 
 PLAIN = Space(x=Float(0, 1), y=Float(0, 1))
@@ -67,8 +68,132 @@ def test_an_exception_in_it_is_named() -> None:
 def test_what_is_never_feasible_is_refused_with_advice() -> None:
     with pytest.raises(NotAvailable, match="narrow the bounds"):
         PLAIN.subject_to(lambda _: False).sample(1, generator(0))
-    with pytest.raises(NotAvailable, match="narrow the bounds"):
-        Optimizer(PLAIN.subject_to(lambda _: False), direction="maximize").ask()
+    with pytest.raises(NotAvailable, match="among all 6 settings of the space, got none"):
+        Space(n=Int(1, 6)).subject_to(lambda _: False).sample(1, generator(0))
+    with pytest.raises(InvalidInput, match="narrow the bounds"):
+        Optimizer(PLAIN.subject_to(lambda _: False), direction="maximize")
+
+
+# --- how many settings must be feasible
+
+
+def slab(share: float, start: float, dimension: int) -> Space:
+    """A cube of which this share is feasible, between two planes."""
+    axes = {f"x{i}": Float(0, 1) for i in range(dimension)}
+    return Space(**axes).subject_to(lambda params: start <= params["x0"] <= start + share)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 5])
+def test_the_share_that_is_refused(dimension: int) -> None:
+    """Of 60 places each: the chance that one of 1/300 is refused, or one of 1/3,000 accepted, is 0.1 % in all."""
+    for start in np.linspace(0.001, 0.99, 60):
+        check_share(slab(1 / 300, float(start), dimension))
+        with pytest.raises(InvalidInput, match=r"at least 1 in 1,000 uniform settings meets, got \d+ of 20,000; solve"):
+            check_share(slab(1 / 3000, float(start), dimension))
+
+
+def test_the_refusal_says_what_was_found_and_what_to_do() -> None:
+    thirds = Space(a=Float(0, 1), b=Float(0, 1), c=Float(0, 1))
+    with pytest.raises(InvalidInput) as refused:
+        check_share(thirds.subject_to(lambda p: abs(p["a"] + p["b"] + p["c"] - 1) < 1e-6))
+    said = str(refused.value)
+    assert "got 0 of 20,000" in said
+    assert "compute it in the objective as 1 - a - b" in said
+    assert "subject_to(lambda p: p['a'] + p['b'] <= 1)" in said
+    check_share(Space(a=Float(0, 1), b=Float(0, 1)).subject_to(lambda p: p["a"] + p["b"] <= 1))  # as it says
+
+
+@pytest.mark.parametrize(("most", "calls"), [(0.9, 64), (0.3, 128), (0.02, 2048)])
+def test_ordinary_constraints_cost_few_calls(most: float, calls: int) -> None:
+    called: list[float] = []
+
+    def feasible(params: Mapping[str, Any]) -> bool:
+        called.append(params["x"])
+        return bool(params["x"] <= most)
+
+    space = PLAIN.subject_to(feasible)
+    assert not called, "declaring a constraint calls nothing"
+    check_share(space)
+    assert len(called) <= calls
+    first = called.copy()
+    called.clear()
+    check_share(space)
+    assert called == first, "the settings tried are always the same"
+
+
+def test_a_space_without_a_constraint_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constraint, "generator", None)
+    check_share(PLAIN)
+
+
+def test_the_check_changes_no_suggestion(monkeypatch: pytest.MonkeyPatch) -> None:
+    def trials() -> list[Mapping[str, Any]]:
+        result = maximize(lambda params: params["x"] * params["y"], SPACE, n_trials=8, seed=2)
+        return [trial.params for trial in result.trials]
+
+    checked = trials()
+    monkeypatch.setattr("quadrat.optimizer.run.check_share", lambda _: None)
+    assert trials() == checked
+
+
+# --- finite spaces
+
+
+GRID = Space(a=Int(1, 50), b=Int(1, 100))
+
+
+def test_all_settings_of_a_finite_space_are_listed() -> None:
+    conditional = Space(
+        kind=Categorical(["a", "b"]),
+        depth=Int(1, 3, when={"kind": "a"}),
+        x=Float(0, 1, step=0.5),
+        n=Int(1, 4, log=True),
+    )
+    listed = listed_settings(conditional)
+    assert listed is not None
+    np.testing.assert_array_equal(conditional.round(listed), listed)
+    shown = conditional.from_units(listed)
+    assert len(shown) == (3 + 1) * 3 * 4
+    assert len({tuple(sorted(params.items())) for params in shown}) == len(shown)
+    assert listed_settings(PLAIN) is None
+    assert listed_settings(Space(n=Int(1, 10**9), x=Float(0, 1))) is None
+    assert listed_settings(Space(a=Int(1, 100), b=Int(1, 101))) is None
+    some = listed_settings(Space(a=Int(1, 100), b=Int(1, 100)))
+    assert some is not None
+    assert len(some) == 10_000
+
+
+@pytest.mark.parametrize("method", ["Auto", "RandomSearch", "GPUCB", "UCB1", "ExpectedImprovement"])
+def test_one_feasible_setting_of_five_thousand_is_found(method: str) -> None:
+    space = GRID.subject_to(lambda params: params["a"] == 17 and params["b"] == 93)
+    result = maximize(lambda params: params["a"] + 0.5, space, n_trials=4, method=method)
+    assert [trial.params for trial in result.trials] == [{"a": 17, "b": 93}] * 4
+    assert result.params == {"a": 17, "b": 93}
+    if method != "GPUCB":  # which lists the arms, and knows that there is no other
+        assert result.estimated_gain_upper is None, "too few feasible settings are met to say anything"
+
+
+def test_no_feasible_setting_of_five_thousand_is_counted() -> None:
+    with pytest.raises(InvalidInput, match="got none of all 5,000 settings"):
+        Optimizer(GRID.subject_to(lambda params: params["a"] > 50), direction="maximize")
+
+
+def test_a_setting_that_failed_is_not_asked_again_while_there_is_another() -> None:
+    allowed = [(1, 1), (25, 50), (50, 100), (3, 77)]
+    space = GRID.subject_to(lambda params: (params["a"], params["b"]) in allowed)
+    for seed in range(3):
+        optimizer = Optimizer(space, direction="maximize", method="RandomSearch", seed=seed)
+        asked = []
+        for _ in allowed:
+            trial = optimizer.ask()
+            asked.append((trial.params["a"], trial.params["b"]))
+            optimizer.tell(trial, FAILED)
+        assert sorted(asked) == sorted(allowed)
+        again = optimizer.ask().params
+        assert (again["a"], again["b"]) in allowed
+
+
+# --- every method
 
 
 # Methods that need options or spaces of their own are in the contract suite, which has a constrained space for each.

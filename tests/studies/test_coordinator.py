@@ -18,7 +18,7 @@ from optuna.trial import TrialState
 
 import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.integrations.study_search import REPLICATES, STANDARD_ERROR
+from quadrat.integrations.study_trials import REPLICATES, STANDARD_ERROR
 from quadrat.studies import Coordinator
 from quadrat.studies.lease import Lease
 from quadrat.studies.telling import FAILURE
@@ -153,11 +153,19 @@ def test_a_trial_that_somebody_else_tells_meanwhile_is_theirs(tmp_path: Path) ->
     [
         (2.0, 2.0, {}),
         ([1.0, 3.0], 2.0, {REPLICATES: [1.0, 3.0]}),
-        ((2.0, 0.5), 2.0, {STANDARD_ERROR: 0.5}),
+        (qd.Estimate(2.0, 0.5), 2.0, {STANDARD_ERROR: 0.5}),
         (qd.FAILED, None, {FAILURE: "told FAILED"}),
         (float("nan"), None, {FAILURE: "told nan"}),
         ("text", None, {FAILURE: "InvalidInput: outcome: expected"}),
         (None, None, {FAILURE: "InvalidInput: outcome: expected"}),
+        (qd.Estimate(2.0, 0.0), None, {FAILURE: "InvalidInput: sem: expected a positive"}),
+        ((2.0, 0.5), None, {FAILURE: "InvalidInput: outcome: expected one outcome, got a tuple of 2, (2.0, 0.5). If"}),
+        (
+            qd.Measured((2.0, 0.5), {"c": 1.0}),
+            None,
+            {FAILURE: "InvalidInput: outcome: expected one outcome, got a tup"},
+        ),
+        (qd.Measured(qd.Estimate(2.0, 0.5), {"c": 1.0}), 2.0, {STANDARD_ERROR: 0.5}),
     ],
     ids=str,
 )

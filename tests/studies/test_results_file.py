@@ -18,6 +18,7 @@ from quadrat.optimizer.outcome import Reading
 from quadrat.space import Categorical, Fixed, Float, Int, Space
 from quadrat.studies.opening import open_study
 from quadrat.studies.results_file import ResultsFile, read_results, write_results
+from quadrat.studies.table import write_csv
 from quadrat.studies.telling import FAILURE
 
 SPACE = Space(
@@ -53,6 +54,31 @@ def read(path: Path, text: str | bytes, study: Study | None = None, **columns: s
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     trials = [] if study is None else study.get_trials()
     return read_results(str(path), SPACE, trials, **columns)
+
+
+def test_pruned_trials_that_were_exported_are_no_results(study: Study, tmp_path: Path) -> None:
+    """Neither in a new study, nor for a trial that runs, nor in the study that they come from."""
+    handle = study.ask()
+    qd.suggest(handle, SPACE)
+    handle.report(0.25, 1)
+    study.tell(handle, state=TrialState.PRUNED)
+    silent = study.ask()
+    qd.suggest(silent, SPACE)
+    study.tell(silent, state=TrialState.PRUNED)
+    path = tmp_path / "out.csv"
+    with path.open("w", encoding="utf-8") as file:
+        write_csv(study, file)
+    assert "3,pruned,0.25," in path.read_text(encoding="utf-8"), "the export is what the storage has"
+    same = read_results(str(path), SPACE, study.get_trials())
+    assert (len(same.results), same.known, same.unmeasured) == (0, 4, 1)
+    other = read_results(str(path), SPACE, [])
+    states = [result.reading.failure is None for result in other.results]
+    assert (states, other.known, other.unmeasured) == ([True, False], 0, 3)
+    text = "number,state,value\n0,pruned,0.5\n"
+    running = read(tmp_path, text, study)
+    assert (list(running.results), running.unmeasured) == ([], 1)
+    with pytest.raises(InvalidInput, match=r"got 3, which is pruned with 0\.25; empty the cell, and that of 'state'"):
+        read(tmp_path, "number,state,value\n3,pruned,9\n", study)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from optuna.trial import TrialState, create_trial
 
 from quadrat.errors import InvalidInput
-from quadrat.integrations.study_search import REPLICATES, STANDARD_ERROR
+from quadrat.integrations.study_trials import REPLICATES, STANDARD_ERROR
 from quadrat.studies.opening import find_study
 from quadrat.studies.soundness import check_trials
 

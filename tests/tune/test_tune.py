@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import math
 import multiprocessing
 import operator
 import sys
@@ -19,8 +20,9 @@ import pytest
 
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
+from quadrat.methods.base import Method
 from quadrat.methods.lp_gp_ucb import LP0
-from quadrat.optimizer import FAILED, Measured, Optimizer, TrialRecord
+from quadrat.optimizer import FAILED, Estimate, Measured, Optimizer, TrialRecord
 from quadrat.space import Float, Int, Space
 from quadrat.tune import Result, maximize, minimize
 
@@ -65,7 +67,7 @@ def test_the_same_seed_gives_the_same_run() -> None:
     assert first.trials[1].params != other.trials[1].params  # the first is the centre, whatever the seed
 
 
-@pytest.mark.parametrize("outcome", [[1.0, 2.0, 3.0], (2.0, 0.5), np.float32(2.0), np.array([2.0, 2.0])])
+@pytest.mark.parametrize("outcome", [[1.0, 2.0, 3.0], Estimate(2.0, 0.5), np.float32(2.0), np.array([2.0, 2.0])])
 def test_objectives_may_return_any_outcome(outcome: object) -> None:
     assert maximize(lambda _: outcome, SPACE, n_trials=2, method="RandomSearch").value == 2.0
 
@@ -189,14 +191,60 @@ def test_timeout_is_checked_between_trials() -> None:
 
 def test_stop_rules() -> None:
     result = minimize(lambda p: p["x"] ** 2, Space(x=Float(-1, 1)), n_trials=40, stop_at_gain=1e3)
-    assert result.n_trials < 40
-    assert "the estimated gain" in result.message
+    assert result.n_trials == 5, "not before the scale of the values is known"
+    upper = result.estimated_gain_upper
+    assert upper is not None
+    assert (
+        result.message == f"the estimated gain is at most {upper:.4g} with 90 % (stop_at_gain is 1000) after 5 trials"
+    )
     result = maximize(lambda p: p["x"] * (1 - p["x"]), LINE, n_trials=100, method=CERTIFYING, stop_at_certificate=1.0)
     assert result.certificate is not None
     assert result.certificate <= 1.0
     assert result.n_trials < 100
     assert result.message.startswith("the certificate, ")
     assert "within" in repr(result)
+
+
+def bumps(params: dict[str, Any]) -> float:
+    x = params["x"]
+    return math.sin(11 * x) * math.exp(-x) + 0.02 * math.sin(1e5 * x)
+
+
+def test_a_run_stops_by_the_upper_value_of_the_gain() -> None:
+    """The mean of the gain is below the threshold many trials earlier."""
+    threshold, means, uppers = 0.1, [], []
+
+    def note(optimizer: Optimizer, record: TrialRecord) -> None:
+        found = optimizer.recommend()
+        assert found.estimated_gain is not None
+        assert found.estimated_gain_upper is not None
+        means.append(found.estimated_gain)
+        uppers.append(found.estimated_gain_upper)
+
+    result = maximize(bumps, LINE, n_trials=40, stop_at_gain=threshold, callbacks=[note], seed=1)
+    assert 5 < result.n_trials < 40
+    assert uppers[-1] <= threshold
+    assert all(upper > threshold for upper in uppers[4:-1])
+    assert any(mean <= threshold for mean in means[4:-1]), "else the two rules would be the same here"
+
+
+def test_a_gain_ends_no_run_before_five_values_are_known() -> None:
+    """After one trial the scale of the values is not known, nor after failures."""
+    result = maximize(bumps, LINE, n_trials=4, stop_at_gain=1e6)
+    assert result.message == "all 4 trials done"
+
+    def failing(params: dict[str, Any]) -> float:
+        return math.nan if params["x"] > 0.3 else params["x"]
+
+    result = maximize(failing, LINE, n_trials=30, stop_at_gain=1e6)
+    assert sum(trial.state == "complete" for trial in result.trials) == 5
+    assert result.n_trials > 5
+
+
+@pytest.mark.parametrize("method", ["RandomSearch", "SobolSearch", CERTIFYING])
+def test_a_method_that_estimates_no_gain_cannot_stop_by_it(method: str | Method) -> None:
+    with pytest.raises(InvalidInput, match=r"stop_at_gain: expected a method that estimates .* such as Auto, got"):
+        maximize(one, LINE, n_trials=3, method=method, stop_at_gain=0.1)
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,9 @@ from quadrat.cli.trial_table import Line, trial_table
 from quadrat.cli.where import Where
 from quadrat.errors import InvalidInput, NotAvailable, QuadratError
 from quadrat.integrations.distributions import suggest
+from quadrat.integrations.running_trials import why_chosen
 from quadrat.integrations.study_space import kept_space
-from quadrat.optimizer.outcome import FAILED
+from quadrat.optimizer.outcome import FAILED, Estimate
 from quadrat.space import Space
 from quadrat.studies.opening import check_one_objective, find_study, open_study
 from quadrat.studies.results_file import ResultsFile, read_results, write_results
@@ -81,13 +82,14 @@ def ask(where: Where, beginning: Beginning, n: int, *, as_json: bool) -> None:
     waiting = _running_numbers(study)
     asked = [_asked(study, space) for _ in range(n)]
     if as_json:
-        print_json([{"number": number, "params": params} for number, params in asked])
+        print_json([{"number": number, "params": params, "why": why} for number, params, why in asked])
         return
     screen = Screen()
     if before is None:
         screen.say(f"New study {described(study, where)}.")
         screen.say("")
-    screen.show(trial_table(["number"], [Line([str(number)], params) for number, params in asked], screen.width))
+    screen.show(trial_table(["number"], [Line([str(number)], params) for number, params, _ in asked], screen.width))
+    _say(screen, "\nWhy: " + "; ".join(f"trial {number}: {why}" if n > 1 else why for number, _, why in asked) + ".")
     if waiting:
         _say(screen, f"\nAsked before, and without a result yet: {_trials(waiting)}.")
     screen.say(f"\nReport a result with\n  {where.command('tell NUMBER VALUE')}")
@@ -186,11 +188,12 @@ def refuse(expected: str, **options: object) -> None:
             raise InvalidInput(f"{name if name.isupper() else f'--{name}'}: expected {expected}")
 
 
-def _asked(study: Study, space: Space) -> tuple[int, dict[str, Any]]:
-    """Begin a trial; return its number and parameters."""
+def _asked(study: Study, space: Space) -> tuple[int, dict[str, Any], str]:
+    """Begin a trial; return its number, its parameters, and why these."""
     trial = study.ask()
     try:
-        return trial.number, suggest(trial, space)
+        params = suggest(trial, space)
+        return trial.number, params, why_chosen(study._storage.get_trial(trial._trial_id)) or "the only setting"
     except BaseException:  # such as Ctrl-C: nobody knows of this trial, so nobody would end it
         tell_outcome(study, trial, FAILED, reason="interrupted while it was asked")
         raise
@@ -209,10 +212,10 @@ def _outcome(values: Sequence[str], sem: str | None, *, failed: bool) -> object:
         return numbers if len(numbers) > 1 else numbers[0]
     if len(numbers) > 1:
         raise InvalidInput(
-            f"--sem: expected with one value, the mean, got {len(numbers)} values; replicates say themselves how much"
-            " they vary"
+            f"--sem: expected with one value, the mean, got {len(numbers)} values; replicates carry their own spread:"
+            " leave --sem out"
         )
-    return numbers[0], _number(sem, "--sem")
+    return Estimate(numbers[0], _number(sem, "--sem"))
 
 
 def _number(text: str, name: str) -> float:

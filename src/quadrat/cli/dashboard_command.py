@@ -11,6 +11,7 @@ from optuna.study import Study
 from quadrat.cli.screen import Screen
 from quadrat.cli.study_commands import opened
 from quadrat.cli.where import Where
+from quadrat.errors import InvalidInput
 from quadrat.integrations.dashboard import FIGURE_BYTES, Drawn, serve
 from quadrat.plots.library import graph_objects
 from quadrat.studies.opening import check_one_objective
@@ -47,10 +48,21 @@ def dashboard(where: Where, port: int) -> None:
         Screen().say(f"The dashboard of {study.study_name} is at\n  {address}\nCtrl-C ends it.")
         sys.stdout.flush()  # whoever reads it through a pipe waits for the address
 
+    refused: set[str] = set()
+
+    def draw(study: Study) -> Mapping[str, Drawn]:
+        try:
+            return dashboard_figures(study)
+        except InvalidInput as error:  # such as trials that do not have the same parameters
+            if str(error) not in refused:
+                refused.add(str(error))
+                sys.stderr.write(f"quadrat: no figures: {error}\n")
+            raise
+
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell in the background has the first one ignored
         signal.signal(number, signal.default_int_handler)
     try:
-        serve(study, dashboard_figures, port=port, ready=ready)
+        serve(study, draw, port=port, ready=ready)
     finally:
         close_storage(study._storage)
 
@@ -60,6 +72,8 @@ def dashboard_figures(study: Study) -> Mapping[str, Drawn]:
 
     Raises
     ------
+    InvalidInput
+        Complete trials do not have the same parameters.
     NotAvailable
         No trial is complete.
     """

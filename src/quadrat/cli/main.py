@@ -8,17 +8,19 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 import quadrat
 from quadrat.cli.screen import Screen, visible
-from quadrat.errors import QuadratError, shortened
+from quadrat.errors import InvalidInput, QuadratError, shortened
 
 __all__ = ["main"]
 
 _BAD_INPUT = 2
+_ONE_OBJECTIVE = {"--direction": "direction", "--value": "column"}  # options of which each objective would have its own
 app = typer.Typer(
     name="quadrat",
     help="Noisy black-box optimisation whose bounds truly hold.",
@@ -28,6 +30,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+class _Once(TyperCommand):
+    """A command that refuses an option with a value given twice: by itself the last one would count, without a word."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for param in self.params:
+            count = sum(other is param for other in given)
+            if count > 1 and isinstance(param, TyperOption) and not (param.is_flag or param.multiple):
+                _refuse_many(param.opts[0], count)
+        return super().parse_args(ctx, args)
+
+
+def _refuse_many(option: str, count: int) -> None:
+    which = _ONE_OBJECTIVE.get(option)
+    hint = "keep one of them" if which is None else f"several objectives are not supported yet, so name one {which}"
+    raise InvalidInput(f"{option}: expected it once, got it {count} times; {hint}")
+
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
@@ -106,7 +127,7 @@ def _quadrat(
         typer.echo(context.get_help())
 
 
-@app.command()
+@app.command(cls=_Once)
 def methods(as_json: Json = False) -> None:
     """List the methods: what each is, its paper, what it assumes and whether it certifies."""
     from quadrat.cli.method_list import methods_json, methods_table  # loads every method; others need not wait for it
@@ -117,7 +138,7 @@ def methods(as_json: Json = False) -> None:
         Screen().show(methods_table())
 
 
-@app.command()
+@app.command(cls=_Once)
 def rates(
     dimension: Annotated[int, typer.Option("--dimension", "-d", help="Number of parameters, at least 1.")],
     kernel: Annotated[
@@ -156,22 +177,28 @@ Storage = Annotated[
 ]
 
 
-@app.command()
+@app.command(cls=_Once)
 def best(study: Study = None, storage: Storage = None, as_json: Json = False) -> None:
     """Show what to use according to a study, with an interval, beside the luckiest trial."""
     from quadrat.cli.study_commands import best_json, best_table, opened
+    from quadrat.cli.study_summary import best_seen_text
 
     found = opened(study, storage)
     if as_json:
         typer.echo(best_json(found))
         return
-    table, why = best_table(found)
     screen = Screen()
+    try:
+        table, why = best_table(found)
+    except QuadratError:
+        if seen := best_seen_text(found):  # it is known without a model
+            screen.say(f"Best seen: {seen}")
+        raise
     screen.show(table)
     screen.say(why)
 
 
-@app.command()
+@app.command(cls=_Once)
 def export(
     study: Study = None,
     storage: Storage = None,
@@ -200,7 +227,7 @@ MethodName = Annotated[
 Seed = Annotated[int | None, typer.Option("--seed", help="Of a new study, kept with it; 0 if not given.")]
 
 
-@app.command()
+@app.command(cls=_Once)
 def tune(
     objective: Annotated[str, typer.Argument(help="FILE.py:function, or package.module:function.")],
     space: Annotated[
@@ -277,7 +304,7 @@ SpaceFile = Annotated[
 ]
 
 
-@app.command()
+@app.command(cls=_Once)
 def ask(
     space: SpaceFile = None,
     study: Study = None,
@@ -296,7 +323,7 @@ def ask(
 
 
 # Or else a value such as -1.5 would be an option.
-@app.command(context_settings={"ignore_unknown_options": True})
+@app.command(cls=_Once, context_settings={"ignore_unknown_options": True})
 def tell(
     number: Annotated[
         int | None, typer.Argument(metavar="NUMBER", help="Of a trial that was asked.", show_default=False)
@@ -340,7 +367,7 @@ def tell(
         bench.tell(where, number, values or [], sem=sem, failed=failed, reason=reason, as_json=as_json)
 
 
-@app.command()
+@app.command(cls=_Once)
 def show(
     study: Study = None,
     storage: Storage = None,
@@ -372,7 +399,7 @@ NamedStudy = Annotated[
 ]
 
 
-@app.command()
+@app.command(cls=_Once)
 def report(
     name: NamedStudy = None,
     study: Study = None,
@@ -387,7 +414,7 @@ def report(
     written(Where(named(name, study), storage), output)
 
 
-@app.command()
+@app.command(cls=_Once)
 def dashboard(
     name: NamedStudy = None,
     study: Study = None,

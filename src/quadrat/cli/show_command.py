@@ -19,12 +19,20 @@ from quadrat.cli.screen import Screen
 from quadrat.cli.sparkline import ASCII, BLOCKS
 from quadrat.cli.study_commands import opened
 from quadrat.cli.study_model import StudyModel, model_of
-from quadrat.cli.study_summary import model_json, progress_in, summary_lines, summary_table
+from quadrat.cli.study_summary import (
+    best_seen_text,
+    model_json,
+    progress_in,
+    pruned_text,
+    summary_lines,
+    summary_table,
+)
 from quadrat.cli.trial_table import Line, plain_table, shown, trial_table
 from quadrat.cli.where import Where
 from quadrat.errors import InvalidInput, QuadratError
+from quadrat.integrations.running_trials import why_chosen
 from quadrat.integrations.study_method import METHOD, kept_method
-from quadrat.integrations.study_search import standard_error_of, values_of
+from quadrat.integrations.study_trials import standard_error_of, values_of
 from quadrat.methods.base import Method
 from quadrat.methods.method_text import read_method
 from quadrat.studies.opening import SEED, check_one_objective
@@ -92,18 +100,19 @@ def plain(trial: FrozenTrial) -> dict[str, Any]:
     return {
         "number": trial.number,
         "state": trial.state.name.lower(),
-        "value": trial.values[0] if trial.values else None,
+        "value": trial.values[0] if trial.values and trial.state is TrialState.COMPLETE else None,
         "sem": standard_error_of(trial),
         "replicates": values if values is not None and len(values) > 1 else None,
         "failure": trial.user_attrs.get(FAILURE),
         "asked": None if trial.datetime_start is None else trial.datetime_start.isoformat(timespec="seconds"),
+        "why": why_chosen(trial) or None,
         "params": trial.params,
     }
 
 
 def value_text(trial: FrozenTrial) -> str:
-    """Return what was measured: the mean with its standard error, and of how many replicates."""
-    if not trial.values:
+    """Return what was measured: the mean with its standard error, and of how many replicates; nothing if unfinished."""
+    if not trial.values or trial.state is not TrialState.COMPLETE:
         return ""
     mean, values, error = shown(trial.values[0]), values_of(trial) or [], standard_error_of(trial)
     if len(values) > 1:
@@ -145,13 +154,15 @@ def _show_study(study: Study, where: Where, last: int | None, stated: Method | N
     screen = Screen()
     head = f"Study {described(study, where)}."
     screen.say(fill(head, screen.width, break_long_words=False, break_on_hyphens=False) + f"\n{_total(study)}.")
+    if pruned_text(study):
+        screen.say(pruned_text(study))
     screen.say("")
     if not chosen:
         screen.say(f"Nothing was asked yet: {where.command('ask')}")
         return
     levels = BLOCKS if screen.can_show(BLOCKS) else ASCII
     model = _model(study, stated, _CELLS)
-    screen.show(summary_table(summary_lines(model, progress, screen.width, levels)))
+    screen.show(summary_table(summary_lines(model, progress, screen.width, levels, best_seen_text(study))))
     if not isinstance(model, str) and model.cells:
         direction = study.direction.name.lower()
         screen.say(f"\n{_cells_title(model)}")
@@ -186,6 +197,8 @@ def _line(trial: FrozenTrial) -> Line:
         note = f"asked {_ago(trial.datetime_start)}" if trial.params else "no parameters yet"
     elif trial.state is TrialState.FAIL:
         note = shown(" ".join(str(trial.user_attrs.get(FAILURE) or "").split()))
+    elif trial.state is TrialState.PRUNED and trial.last_step is not None:
+        note = f"last report {shown(trial.intermediate_values[trial.last_step])}"
     return Line([str(trial.number), STATES[trial.state], value_text(trial)], trial.params, note)
 
 

@@ -15,10 +15,10 @@ from rich import box
 from rich.table import Table
 
 from quadrat.cli.study_model import model_of
-from quadrat.cli.study_summary import certificate_text, value_text
+from quadrat.cli.study_summary import certificate_text, pruned_text, value_text
 from quadrat.cli.trial_table import shown
 from quadrat.errors import InvalidInput
-from quadrat.integrations.study_method import kept_method
+from quadrat.integrations.study_method import count_pruned, kept_method
 from quadrat.studies import open_storage
 from quadrat.studies.soundness import check_trials
 from quadrat.studies.storage import DEFAULT_JOURNAL, place
@@ -55,7 +55,7 @@ def opened(name: str | None, storage: str | None) -> Study:
 def best_table(study: Study) -> tuple[Table, str]:
     """Return the recommended parameters beside those of the best trial, and what is to be said of them."""
     model = model_of(study, kept_method(study), most_cells=0)
-    found = model.recommendation
+    found, pruned = model.recommendation, pruned_text(study)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
     table.add_column("parameter")
     table.add_column("recommended")
@@ -68,15 +68,19 @@ def best_table(study: Study) -> tuple[Table, str]:
         table.add_row("could be gained", gain, "")
     if model.certificate is not None:
         table.add_row("certificate", certificate_text(model.certificate), "")
-    return table, found.why
+    return table, f"{found.why}{pruned and f' {pruned}'}"
 
 
 def best_data(study: Study) -> dict[str, Any]:
-    """Return the same as plain data: the recommendation, with its certificate where the method of the study has one."""
-    model = model_of(study, kept_method(study), most_cells=0)
+    """Return the same as plain data: the recommendation, with its certificate where the method of the study has one.
+
+    And how many trials were pruned, where some were: they do not count as results.
+    """
+    model, pruned = model_of(study, kept_method(study), most_cells=0), count_pruned(study)
+    said = {**asdict(model.recommendation), **({"pruned": pruned} if pruned else {})}
     if model.certificate is None:
-        return asdict(model.recommendation)
-    return {**asdict(model.recommendation), "certificate": asdict(model.certificate)}
+        return said
+    return {**said, "certificate": asdict(model.certificate)}
 
 
 def best_json(study: Study) -> str:

@@ -11,7 +11,6 @@ from optuna.study import Study
 from quadrat.cli.cell_table import CellRow, cell_rows
 from quadrat.errors import NotAvailable
 from quadrat.integrations.distributions import Searched
-from quadrat.integrations.study_method import count_pruned
 from quadrat.integrations.study_recommendation import recommend, recommendation_in
 from quadrat.integrations.study_run import run_of
 from quadrat.methods.base import Method
@@ -81,16 +80,13 @@ def model_of(study: Study, method: Method | None, *, most_cells: int | None = No
     certificate = run.certificate() if method.facts.certifies and not classifies else None
     level_set = _level_set(optimizer) if classifies else None
     model = StudyModel(found, certificate, level_set, *_cells(optimizer, run.searched, most_cells))
-    pruned = count_pruned(study)
-    return _uncertified(model, pruned) if pruned and method.facts.certifies else model
+    return model if run.uncertified is None else _uncertified(model, run.uncertified)
 
 
-def _uncertified(model: StudyModel, pruned: int) -> StudyModel:
-    """Return what is left where trials were pruned: what they reported last is not what they were to measure."""
-    reason = f"{pruned} pruned trial{'s' if pruned > 1 else ''} counted with what was reported last"
+def _uncertified(model: StudyModel, reason: str) -> StudyModel:
+    """Return what is left where nothing is certified, and why."""
     return replace(
         model,
-        recommendation=replace(model.recommendation, certified_interval=None),
         certificate=None if model.certificate is None else CertificateReport(None, reason),
         level_set=None if model.level_set is None else replace(model.level_set, reason=reason),
     )

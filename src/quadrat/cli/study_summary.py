@@ -14,25 +14,73 @@ from rich.text import Text
 from quadrat.cli.sparkline import sparkline
 from quadrat.cli.study_model import StudyModel
 from quadrat.cli.trial_table import shown
-from quadrat.integrations.study_search import complete_constraints, values_of
+from quadrat.integrations.study_method import count_pruned
+from quadrat.integrations.study_trials import complete_constraints, values_of
 from quadrat.optimizer import CertificateReport, LevelSetReport, Recommendation
 from quadrat.optimizer.best_so_far import best_so_far
 from quadrat.optimizer.level_sets import Label
 
-__all__ = ["certificate_text", "model_json", "progress_in", "summary_lines", "summary_table", "value_text"]
+__all__ = [
+    "best_seen_text",
+    "certificate_text",
+    "model_json",
+    "progress_in",
+    "pruned_text",
+    "summary_lines",
+    "summary_table",
+    "value_text",
+]
 
 _LABELS = 13  # columns of the longest label with the gap behind it
 _NARROWEST, _WIDEST = 8, 48  # characters of a sparkline
 
 
 def progress_in(study: Study, trials: Iterable[FrozenTrial]) -> list[float]:
-    """Return the best value up to each trial with a value, by number."""
+    """Return the best value up to each complete trial, by number."""
     told = [(values, complete_constraints(trial)) for trial in trials if (values := values_of(trial))]
     means = ((sum(values) / len(values), _held(named)) for values, named in told)
     return best_so_far(means, study.direction.name.lower())
 
 
-def summary_lines(model: StudyModel | str, progress: Sequence[float], width: int, levels: str) -> list[tuple[str, str]]:
+def pruned_text(study: Study) -> str:
+    """Return how many trials were pruned, in a sentence; nothing where none was.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> study = optuna.create_study()
+    >>> study.add_trial(optuna.trial.create_trial(state=optuna.trial.TrialState.PRUNED))
+    >>> pruned_text(study)
+    '1 of 1 trials was pruned: it has no result and does not count.'
+    """
+    pruned, total = count_pruned(study), len(study.get_trials(deepcopy=False))
+    if not pruned:
+        return ""
+    said = "was pruned: it has no result and does" if pruned == 1 else "were pruned: they have no result and do"
+    return f"{pruned} of {total} trials {said} not count."
+
+
+def best_seen_text(study: Study) -> str:
+    """Return the best complete trial with all its parameters; nothing where there is none, or several objectives.
+
+    It needs no model. Of trials with constraints, those in which all of them held come first.
+    """
+    told = [
+        (sum(values) / len(values), _held(complete_constraints(trial)), trial)
+        for trial in study.get_trials(deepcopy=False)
+        if (values := values_of(trial))
+    ]
+    if not told:
+        return ""
+    constrained = any(held is not None for _, held, _ in told)
+    sign = -1 if study.directions[0].name == "MAXIMIZE" else 1
+    value, _, trial = min(told, key=lambda one: (constrained and not one[1], sign * one[0]))
+    return _best_seen(value, trial.number, trial.params)
+
+
+def summary_lines(
+    model: StudyModel | str, progress: Sequence[float], width: int, levels: str, best_seen: str = ""
+) -> list[tuple[str, str]]:
     """Return what there is to say, each with its label.
 
     Parameters
@@ -45,17 +93,19 @@ def summary_lines(model: StudyModel | str, progress: Sequence[float], width: int
         Of the screen, in columns.
     levels
         Characters of a sparkline, from low to high.
+    best_seen
+        As of `best_seen_text`: what is said where there is no model.
     """
     lines = [("progress", _progress(progress, width - _LABELS, levels))] if len(progress) > 1 else []
     if isinstance(model, str):
-        return [*lines, ("recommended", f"nothing: {model}")]
+        return [*lines, ("recommended", f"nothing: {model}"), *([("best seen", best_seen)] if best_seen else [])]
     found = model.recommendation
     best = found.best_seen
     return [
         *lines,
         ("recommended", f"{value_text(found)}  {_settings(found.params)}"),
         *_how_sure(model),
-        ("best seen", f"{best.value:.6g} in trial {best.number}  {_settings(best.params)}"),
+        ("best seen", _best_seen(best.value, best.number, best.params)),
         ("", found.why),
     ]
 
@@ -139,6 +189,10 @@ def _level_set(report: LevelSetReport) -> str:
 def _level_set_json(report: LevelSetReport) -> dict[str, Any]:
     said = report.to_dict()
     return {name: value for name, value in said.items() if name != "cells"}  # these stand beside it
+
+
+def _best_seen(value: float, number: int, params: Mapping[str, Any]) -> str:
+    return f"{value:.6g} in trial {number}  {_settings(params)}"
 
 
 def _settings(params: Mapping[str, Any]) -> str:

@@ -24,6 +24,7 @@ from optuna.trial import TrialState
 from quadrat.cli.json_output import print_json
 from quadrat.cli.screen import Screen
 from quadrat.cli.study_commands import best_data, best_table
+from quadrat.cli.study_summary import best_seen_text
 from quadrat.cli.tune_screen import TuneScreen, duration
 from quadrat.errors import InvalidInput, QuadratError
 from quadrat.integrations.study_space import kept_space
@@ -216,16 +217,18 @@ def _finish(study: Study, options: TuneOptions, screen: Screen, ending: str, sec
             "storage": place(options.storage),
             "ended": ending,
             "trials": counts,
-            "recommended": _recommended(study),
+            **_recommended(study),
         }
         print_json(said)
     else:
         screen.say("")
-        if states[TrialState.COMPLETE]:
+        if states[TrialState.COMPLETE] or states[TrialState.PRUNED]:
             try:
                 table, why = best_table(study)
-            except QuadratError as error:  # such as trials that have no parameter in common
-                screen.say(str(error))
+            except QuadratError as error:  # such as trials that do not have the same parameters
+                best, cure = best_seen_text(study), "With --space FILE they are searched together."
+                screen.say("\n".join([str(error), *([cure] if isinstance(error, InvalidInput) else [])]))
+                screen.say(f"Best seen: {best}" if best else "")
             else:
                 screen.show(table)
                 screen.say(why)
@@ -234,8 +237,8 @@ def _finish(study: Study, options: TuneOptions, screen: Screen, ending: str, sec
     return status
 
 
-def _recommended(study: Study) -> dict[str, Any] | None:
+def _recommended(study: Study) -> dict[str, Any]:
     try:
-        return best_data(study)
-    except QuadratError:
-        return None
+        return {"recommended": best_data(study)}
+    except QuadratError as error:
+        return {"recommended": None, "reason": str(error)}

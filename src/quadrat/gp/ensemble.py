@@ -174,7 +174,11 @@ class Ensemble:
         from scipy.spatial.distance import cdist
 
         # Differences are formed before squaring: |x|^2 + |z|^2 - 2 x.z would lose points that lie close together.
-        return np.array([cdist(left / theta, right / theta) for theta in self._theta])
+        theta = self._theta[:, None, :]
+        found = np.empty((len(self), len(left), len(right)))
+        for one, a, b in zip(found, left / theta, right / theta, strict=True):
+            cdist(a, b, out=one)
+        return found
 
     def _kernel(self, left: Array, right: Array) -> Array:
         matrices = self._profile.profile(self._distances(left, right))

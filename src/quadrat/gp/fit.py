@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from math import isnan
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -25,9 +27,8 @@ from quadrat.gp.cholesky import GrowingCholesky, JitterPolicy
 from quadrat.gp.observations import Observations
 from quadrat.gp.posterior import GaussianProcess
 from quadrat.gp.priors import Bounds, Priors
-
-if TYPE_CHECKING:
-    from quadrat.kernels import Kernel
+from quadrat.kernels import Kernel, OnAxes, Product, Sum, Tied
+from quadrat.kernels.stationary import Stationary, squared_differences
 
 __all__ = ["Fit", "LogPosterior", "fit_map"]
 
@@ -146,7 +147,10 @@ class LogPosterior:
         self.priors = Priors() if priors is None else priors
         self._prior_mean, self._prior_precision = self.priors.parameters(self.names)
         self._jitter = JitterPolicy()
-        self._squares = self._squared_differences()
+        self._learned = len(kernel.hyperparameter_names)
+        few = len(data) ** 2 * data.x.shape[1] <= _MANY
+        self._uses_squares = few and isinstance(kernel, Stationary | Tied)
+        self._right = np.stack([self.data.y, np.ones(len(data))], axis=1)  # what A^-1 is applied to for the mean
         self.evaluations = 0
 
     def start(self) -> Array:
@@ -156,14 +160,15 @@ class LogPosterior:
 
     def split(self, parameters: Array) -> tuple[Kernel, float]:
         """Return the kernel and the noise variance that `parameters` (p,) stand for, on the standardised scale."""
-        count = len(self.kernel.hyperparameter_names)
-        noise = float(np.exp(parameters[count])) if self.fixed_noise is None else self.fixed_noise
-        return self.kernel.with_hyperparameters(parameters[:count]), noise
+        return self.kernel.with_hyperparameters(parameters[: self._learned]), self._noise(parameters)
+
+    def _noise(self, parameters: Array) -> float:
+        return float(np.exp(parameters[self._learned])) if self.fixed_noise is None else self.fixed_noise
 
     def typical_noise(self, parameters: Array) -> float:
         """Return the noise variance of one more measurement: that in `parameters`, or the median of those told."""
-        learned = self.split(parameters)[1]
-        return learned if (self.data.count > 0).any() else float(np.median(self.data.known_variance))
+        learned = (self.data.count > 0).any()
+        return self._noise(parameters) if learned else float(np.median(self.data.known_variance))
 
     def __call__(self, parameters: Array) -> tuple[float, Array]:
         """Return the log posterior density, up to the prior's constant, and its gradient, shape (p,)."""
@@ -179,14 +184,27 @@ class LogPosterior:
 
     def evaluate(self, parameters: Array) -> tuple[float, Array, float]:
         """Return the log evidence, its gradient in the parameters, and the mean used."""
-        from quadrat.kernels import Tied
-        from quadrat.kernels.stationary import Stationary
+        return self._evaluate(*self.split(parameters))
 
+    def _evaluate_unchecked(self, parameters: Array) -> tuple[float, Array, float]:
+        """Return what `evaluate` does, for parameters of a box that `_accepts`: the kernel is not checked again."""
+        return self._evaluate(self.kernel._with_logs(parameters[: self._learned]), self._noise(parameters))
+
+    def _accepts(self, box: Array) -> bool:
+        """Whether kernels exist at both corners of a box of parameters (p, 2), and so everywhere between them."""
+        try:
+            for corner in box.T:
+                self.split(corner)
+        except InvalidInput:
+            return False
+        return True
+
+    def _evaluate(self, kernel: Kernel, noise: float) -> tuple[float, Array, float]:
         self.evaluations += 1
-        kernel, noise = self.split(parameters)
         data = self.data
         variances = data.noise_variance(noise)
-        if self._squares is not None and isinstance(kernel, Stationary | Tied):
+        if self._squares is not None:
+            assert isinstance(kernel, Stationary | Tied)
             matrix, pull = kernel.upper_hyper_vjp(self._squares, len(data))
         else:
             matrix, pull = kernel.hyper_vjp(data.x)
@@ -196,7 +214,7 @@ class LogPosterior:
         if info != 0:
             factor = self._with_jitter(kernel(data.x) + np.diag(variances))
         mean, weights = self._solve(factor)
-        logdet = 2 * float(np.log(np.diagonal(factor)).sum())
+        logdet = 2 * float(np.log(factor.diagonal()).sum())
         within, within_slope = data.within(noise)
         value = -0.5 * (float((data.y - mean) @ weights) + logdet + len(data) * _LOG_TWO_PI) + within
         # tr((A^-1 - a a^T) dA) / 2 needs one triangle, and that is all that LAPACK computes, in place of the factor.
@@ -204,18 +222,15 @@ class LogPosterior:
         sensitivity = blas.dsyr(-1.0, weights, lower=1, a=inverse, overwrite_a=1).T
         gradient = -0.5 * pull(sensitivity)
         if self.fixed_noise is None:
-            own = np.where(data.count > 0, variances, 0.0)
-            slope = within_slope - 0.5 * float(np.diagonal(sensitivity) @ own)
-            gradient = np.append(gradient, slope)
+            own = np.where(data._is_unknown, variances, 0.0)
+            slope = within_slope - 0.5 * float(sensitivity.diagonal() @ own)
+            gradient = np.concatenate([gradient, [slope]])
         return value, gradient, mean
 
-    def _squared_differences(self) -> Array | None:
+    @cached_property
+    def _squares(self) -> Array | None:
         """Worked out once, where the kernel can use them and they are few enough to be faster than new ones."""
-        from quadrat.kernels import Tied
-        from quadrat.kernels.stationary import Stationary, squared_differences
-
-        few = len(self.data) ** 2 * self.data.x.shape[1] <= _MANY
-        return squared_differences(self.data.x) if few and isinstance(self.kernel, Stationary | Tied) else None
+        return squared_differences(self.data.x) if self._uses_squares else None
 
     def _with_jitter(self, matrix: Array) -> Array:
         grown = GrowingCholesky(self._jitter)
@@ -226,7 +241,7 @@ class LogPosterior:
         y = self.data.y
         if self.fixed_mean is not None:
             return self.fixed_mean, np.asarray(lapack.dpotrs(factor, y - self.fixed_mean, lower=1)[0])
-        both, _ = lapack.dpotrs(factor, np.stack([y, np.ones_like(y)], axis=1), lower=1)
+        both, _ = lapack.dpotrs(factor, self._right, lower=1)
         mean = float(both[:, 0].sum() / both[:, 1].sum())
         return mean, both[:, 0] - mean * both[:, 1]
 
@@ -303,34 +318,56 @@ def fit_map(
         assert rng is not None
         points.append(_draw(objective, box, rng))
 
-    seen: dict[bytes, tuple[float, float]] = {}  # parameters -> (log evidence, mean)
+    evaluate = objective._evaluate_unchecked if objective._accepts(box) else objective.evaluate
+    seen: dict[bytes, _Seen] = {}
 
-    def negative(parameters: Array) -> tuple[float, Array]:
-        evidence, gradient, mean = objective.evaluate(parameters)
-        seen[parameters.tobytes()] = evidence, mean
-        prior, prior_gradient = objective.log_prior(parameters)
-        return -evidence - prior, -gradient - prior_gradient
+    def look(parameters: Array) -> _Seen:
+        key = parameters.tobytes()
+        if key not in seen:
+            evidence, gradient, mean = evaluate(parameters)
+            if isnan(evidence):
+                objective.split(parameters)  # refused where the search asks for parameters that are not numbers
+            prior, prior_gradient = objective.log_prior(parameters)
+            seen[key] = _Seen(-evidence - prior, -gradient - prior_gradient, evidence, mean)
+        return seen[key]
+
+    # Value and slope come apart: where they come together, SciPy compares the parameters twice more.
+    def height(parameters: Array) -> float:
+        return look(parameters).height
+
+    def slope(parameters: Array) -> Array:
+        return look(parameters).slope
+
+    pairs = [(low, high) for low, high in box.tolist()]
 
     def climb(point: Array) -> OptimizeResult:
         start = np.clip(point, box[:, 0], box[:, 1])
-        pairs = [(low, high) for low, high in box.tolist()]
-        return minimize(negative, start, jac=True, method="L-BFGS-B", bounds=pairs, options={"ftol": _TOLERANCE})
+        return minimize(height, start, jac=slope, method="L-BFGS-B", bounds=pairs, options={"ftol": _TOLERANCE})
 
     best = min(map(climb, points), key=lambda result: float(result.fun))
     parameters = np.asarray(best.x, dtype=np.float64)
-    evidence, fitted_mean = seen[parameters.tobytes()]
+    found = look(parameters)
     fitted, noise = objective.split(parameters)
     return Fit(
         kernel=_rescale(fitted, objective.scale),
         noise_variance=noise * objective.scale**2,
-        mean=fitted_mean * objective.scale + objective.shift,
+        mean=found.mean * objective.scale + objective.shift,
         log_posterior=-float(best.fun),
-        log_evidence=evidence,
+        log_evidence=found.evidence,
         parameters=parameters,
         evaluations=objective.evaluations,
         converged=bool(best.success),
         message=str(best.message),
     )
+
+
+class _Seen(NamedTuple):
+    """What a search found at some parameters: minus the log posterior with its slope (p,), and what led to it."""
+
+    height: float
+    slope: Array
+    evidence: float
+    mean: float
 
 
 def _spread(y: Array) -> float:
@@ -355,8 +392,6 @@ def _draw(objective: LogPosterior, box: Array, rng: np.random.Generator) -> Arra
 
 def _rescale(kernel: Kernel, scale: float) -> Kernel:
     """Bring the kernel back to the units of y; in a product only one factor carries them."""
-    from quadrat.kernels import OnAxes, Product, Sum
-
     match kernel:
         case Sum(left, right):
             return Sum(_rescale(left, scale), _rescale(right, scale))

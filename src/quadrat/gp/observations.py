@@ -8,10 +8,11 @@ small and regular; the factor is kept too, because it knows the noise.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, Ints, as_points, as_vector
+from quadrat.arrays import Array, ArrayLike, Bools, Ints, as_points, as_vector
 from quadrat.errors import InvalidInput
 
 __all__ = ["Observations", "as_variances", "group_rows"]
@@ -119,14 +120,30 @@ class Observations:
 
     def noise_variance(self, unknown: float) -> Array:
         """Return the variance of each mean, shape (n,), when the unknown variance has this value."""
-        return np.where(self.count > 0, unknown / np.maximum(self.count, 1.0), self.known_variance)
+        return np.where(self._is_unknown, unknown / self._divisors, self.known_variance)
 
     def within(self, unknown: float) -> tuple[float, float]:
         """Return the log-likelihood of the replicates around their means, and its derivative in log `unknown`."""
-        repeats = self.count[self.count > 0]
-        extra = float((repeats - 1).sum())
+        extra, logs, scatter = self._replicates
         if extra == 0.0:
             return 0.0, 0.0
-        scatter = float(self.scatter.sum())
-        value = -0.5 * (extra * np.log(2 * np.pi * unknown) + float(np.log(repeats).sum()) + scatter / unknown)
+        value = -0.5 * (extra * np.log(2 * np.pi * unknown) + logs + scatter / unknown)
         return value, -0.5 * (extra - scatter / unknown)
+
+    # Every step of a fit needs these again.
+
+    @cached_property
+    def _is_unknown(self) -> Bools:
+        """Where the variance is not known, shape (n,)."""
+        return self.count > 0
+
+    @cached_property
+    def _divisors(self) -> Array:
+        """How many measurements the unknown variance is divided by, shape (n,)."""
+        return np.maximum(self.count, 1.0)
+
+    @cached_property
+    def _replicates(self) -> tuple[float, float, float]:
+        """How many measurements there are beside the first of each point, the logs of counts, the scatter: sums."""
+        repeats = self.count[self._is_unknown]
+        return float((repeats - 1).sum()), float(np.log(repeats).sum()), float(self.scatter.sum())

@@ -14,19 +14,21 @@ from optuna.distributions import BaseDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-__all__ = ["RunningTrials", "chosen_params", "publish"]
+__all__ = ["RunningTrials", "chosen_params", "publish", "why_chosen"]
 
 _CHOSEN = "quadrat:params"  # the system attribute of a trial with what was chosen for it
 _LONGEST = 2045  # characters of an attribute in some databases
 _FIRST_PART = f"{_CHOSEN}:0"
+_WHY = "quadrat:why"  # stands beside the parameters; a parameter of that name comes first
 _Source: TypeAlias = tuple[tuple[str, ...], dict[str, Any]]  # what was chosen, and what was asked for
 
 
 def publish(
-    study: Study, trial: FrozenTrial, params: Mapping[str, Any], search_space: Mapping[str, BaseDistribution]
+    study: Study, trial: FrozenTrial, params: Mapping[str, Any], search_space: Mapping[str, BaseDistribution], why: str
 ) -> None:
-    """Let other processes see at once what was chosen."""
-    text = json.dumps({name: search_space[name].to_internal_repr(value) for name, value in params.items()})
+    """Let other processes see at once what was chosen, and why."""
+    chosen: dict[str, Any] = {name: search_space[name].to_internal_repr(value) for name, value in params.items()}
+    text = json.dumps({_WHY: why, **chosen})
     for part in range(0, len(text), _LONGEST):
         name = f"{_CHOSEN}:{part // _LONGEST}"
         study._storage.set_trial_system_attr(trial._trial_id, name, text[part : part + _LONGEST])
@@ -35,6 +37,12 @@ def publish(
 def chosen_params(trial: FrozenTrial, distributions: Mapping[str, BaseDistribution]) -> dict[str, Any]:
     """Return what a sampler chose for a trial, of the parameters with these distributions, asked for or not yet."""
     return _read(_parts(trial), distributions)
+
+
+def why_chosen(trial: FrozenTrial) -> str:
+    """Return why a sampler chose the parameters of a trial; nothing where it did not say."""
+    why = _parsed(_parts(trial)).get(_WHY)
+    return why if isinstance(why, str) else ""
 
 
 class RunningTrials:
@@ -87,12 +95,17 @@ def _parts(trial: FrozenTrial) -> tuple[str, ...]:
 
 
 def _read(parts: tuple[str, ...], distributions: Mapping[str, BaseDistribution]) -> dict[str, Any]:
-    try:
-        inside: dict[str, float] = json.loads("".join(parts)) if parts else {}
-    except json.JSONDecodeError:  # whoever chose died between two parts
-        return {}
+    inside = _parsed(parts)
     return {
         name: distributions[name].to_external_repr(value)
         for name, value in inside.items()
         if name in distributions and distributions[name]._contains(value)
     }
+
+
+def _parsed(parts: tuple[str, ...]) -> dict[str, Any]:
+    try:
+        parsed: dict[str, Any] = json.loads("".join(parts)) if parts else {}
+    except json.JSONDecodeError:  # whoever chose died between two parts
+        return {}
+    return parsed

@@ -46,7 +46,8 @@ def minimize(
     ----------
     fun
         ``fun(x, *args)`` with x of shape (D,), to a number. Values that are not finite count as failures: their
-        surroundings are avoided. Also a tuple (mean, standard error) or a list of replicates. What it raises is raised.
+        surroundings are avoided. Also a list of replicates, or a `quadrat.Estimate`, which is a number with its
+        standard error. What it raises is raised.
     bounds
         `scipy.optimize.Bounds`, or a pair (low, high) for each of the D axes; finite. Where both are equal, that
         coordinate is fixed.

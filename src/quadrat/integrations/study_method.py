@@ -5,11 +5,10 @@ from __future__ import annotations
 from optuna.study import Study
 from optuna.trial import TrialState
 
-from quadrat.integrations.study_search import values_of
 from quadrat.methods.base import Method
 from quadrat.optimizer.method_choice import resolve
 
-__all__ = ["METHOD", "count_pruned", "kept_method", "model_method"]
+__all__ = ["METHOD", "count_pruned", "kept_method", "why_uncertified"]
 
 METHOD = "quadrat:method"
 """The user attribute of a study with its method: a name, or a text with options."""
@@ -36,16 +35,19 @@ def kept_method(study: Study) -> Method | None:
     return resolve(text) if isinstance(text, str) and "(" in text else None
 
 
-def model_method(study: Study) -> Method | None:
-    """Return the method whose model a study is shown with: the one kept, unless it would certify what cannot be.
+def why_uncertified(study: Study, method: Method | None) -> str | None:
+    """Return why a method that certifies does not certify a study; None where it may, or where it never certifies.
 
-    What pruned trials reported last is not what they were to measure.
+    A pruner stops trials by the values that it sees. What is left is a choice of the luckier ones, and a certificate
+    holds only where every value counts.
     """
-    method = kept_method(study)
-    return None if method is not None and method.facts.certifies and count_pruned(study) else method
+    pruned = count_pruned(study)
+    if not pruned or method is None or not method.facts.certifies:
+        return None
+    were = "trial was" if pruned == 1 else "trials were"
+    return f"{pruned} {were} pruned: a pruner goes by the values seen, and a certificate needs all of them"
 
 
 def count_pruned(study: Study) -> int:
-    """Return how many trials were pruned that count with what they reported last."""
-    pruned = study.get_trials(deepcopy=False, states=(TrialState.PRUNED,))
-    return sum(values_of(trial) is not None for trial in pruned)
+    """Return how many trials were pruned: they have no result, whatever they reported."""
+    return len(study.get_trials(deepcopy=False, states=(TrialState.PRUNED,)))

@@ -11,6 +11,7 @@ from optuna.study import Study
 from quadrat.integrations.study_run import StudyRun, run_of
 from quadrat.methods.base import Method
 from quadrat.optimizer import Recommendation
+from quadrat.optimizer.recommendation import why_in_study
 from quadrat.space import Space
 
 __all__ = ["recommend", "recommendation_in"]
@@ -26,6 +27,8 @@ def recommend(
     """Return the parameters to use, with an interval for their value, whatever sampler the study had.
 
     Optuna's best trial is the luckiest of noisy ones. This is the one that a model of all of them believes to be best.
+    Complete and failed trials count. Pruned trials do not: they were stopped before they had a result, and what they
+    reported until then is another quantity. Nothing is certified of a study with pruned trials.
 
     Parameters
     ----------
@@ -33,7 +36,8 @@ def recommend(
         With one objective.
     search_space
         The distributions of the parameters to recommend, or a `Space`; by default the space that is kept with the
-        study, or else the distributions that all finished trials share.
+        study, or else the parameters of the complete trials, which must all have the same ones. Where some exist only
+        under a condition, or where bounds changed, give a `Space` that says so.
     method
         Whose model it is; None is the default method's.
     seed
@@ -47,7 +51,7 @@ def recommend(
     Raises
     ------
     InvalidInput
-        Several objectives, or no parameter that all trials share.
+        Several objectives; or no search space, and complete trials that do not all have the same parameters.
     NotAvailable
         No trial is complete.
 
@@ -68,9 +72,13 @@ def recommendation_in(run: StudyRun) -> Recommendation:
     found = run.optimizer.recommend()
     best = found.best_seen
     trial = run.trials[best.number]
+    why = why_in_study(found.why, best.number, trial.number, run.missing)
+    if run.uncertified is not None:
+        why = f"Nothing is certified: {run.uncertified}. The best seen is trial {trial.number}."
     return replace(
         found,
         params=run.show(found.params),
+        certified_interval=None if run.uncertified else found.certified_interval,
         best_seen=replace(best, number=trial.number, params=dict(trial.params)),
-        why=found.why.replace(f"rial {best.number}", f"rial {trial.number}", 1),  # it names the best seen, if any
+        why=why,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,19 +10,21 @@ from typing import Any
 from optuna.distributions import BaseDistribution, CategoricalDistribution
 from optuna.search_space import intersection_search_space
 from optuna.study import Study
-from optuna.trial import FrozenTrial
+from optuna.trial import FrozenTrial, TrialState
 
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.integrations.distributions import DistributionSpace, OwnSpace, Searched, parameter_of
 from quadrat.integrations.finish_order import FinishOrder
-from quadrat.integrations.study_search import complete_constraints, standard_error_of, values_of
+from quadrat.integrations.study_method import why_uncertified
 from quadrat.integrations.study_space import kept_space
+from quadrat.integrations.study_trials import complete_constraints, outcome_of, values_of
 from quadrat.methods.base import Method
-from quadrat.optimizer import FAILED, CertificateReport, Optimizer
-from quadrat.optimizer.outcome import Outcome
+from quadrat.optimizer import CertificateReport, Optimizer
 from quadrat.space import Space
 
 __all__ = ["StudyRun", "run_of"]
+
+_NAMED = 6  # parameters that a refusal names
 
 
 @dataclass(frozen=True)
@@ -31,19 +34,26 @@ class StudyRun:
     Attributes
     ----------
     optimizer
-        Told all finished trials that are in the search space, in the order of finishing: its trial i is `trials[i]`.
+        Told all complete and failed trials that are in the search space, in the order of finishing: its trial i is
+        `trials[i]`. Pruned trials are left out: they have no result.
     searched
         From the study's parameters to the optimizer's and back.
     trials
         Those trials, as the study has them.
     alone
         The parameters that have one value, which are not searched.
+    missing
+        Parameters of these trials that a given search space does not have.
+    uncertified
+        Why nothing is certified although the method certifies; None where it may.
     """
 
     optimizer: Optimizer
     searched: Searched
     trials: tuple[FrozenTrial, ...]
     alone: dict[str, Any]
+    missing: tuple[str, ...] = ()
+    uncertified: str | None = None
 
     def show(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return the optimizer's parameters as those of the study."""
@@ -67,7 +77,7 @@ def run_of(
     Raises
     ------
     InvalidInput
-        Several objectives, or no parameter that all trials share.
+        Several objectives; or no search space, and complete trials that do not all have the same parameters.
     NotAvailable
         No trial in the search space is complete.
 
@@ -83,44 +93,84 @@ def run_of(
     """
     if len(study.directions) != 1:
         raise InvalidInput(f"study: expected one objective, got {len(study.directions)}")
-    over = FinishOrder().sort(study.get_trials(deepcopy=False))
-    if not any(values_of(trial) for trial in over):
-        waiting = len(study.get_trials(deepcopy=False)) - len(over)
+    trials = study.get_trials(deepcopy=False)
+    over = [trial for trial in FinishOrder().sort(trials) if trial.state is not TrialState.PRUNED]
+    complete = [trial for trial in over if values_of(trial) is not None]
+    if not complete:
+        states = Counter(trial.state for trial in trials)
+        open_ones = states[TrialState.RUNNING] + states[TrialState.WAITING]
         raise NotAvailable(
-            f"study: expected at least one complete trial, got {len(over)} that ended without a value and {waiting}"
-            " that have not ended; tell a result first"
+            f"study: expected at least one complete trial, got {len(over)} that failed,"
+            f" {states[TrialState.PRUNED]} that were pruned and have no result, and {open_ones} that have not ended;"
+            " let one run to its end first"
         )
-    searched, alone = _searched(over, kept_space(study) if search_space is None else search_space)
+    searched, alone = _searched(complete, kept_space(study) if search_space is None else search_space)
     used = [(trial, params) for trial in over if (params := searched.read(trial.params)) is not None]
     if not any(values_of(trial) for trial, _ in used):
         raise NotAvailable("study: expected a complete trial in the search space, got none")
     optimizer = Optimizer(searched.space, direction=study.direction.name.lower(), method=method, seed=seed)
     optimizer.add_trials(
         [params for _, params in used],
-        [_outcome(trial) for trial, _ in used],
+        [outcome_of(trial) for trial, _ in used],
         constraints=[complete_constraints(trial) or None for trial, _ in used],
     )
-    return StudyRun(optimizer, searched, tuple(trial for trial, _ in used), alone)
+    known = {*searched.distributions, *alone}
+    return StudyRun(
+        optimizer,
+        searched,
+        tuple(trial for trial, _ in used),
+        alone,
+        tuple(sorted({name for trial, _ in used for name in trial.params} - known)),
+        why_uncertified(study, optimizer.method),
+    )
 
 
 def _searched(
-    trials: Sequence[FrozenTrial], given: Mapping[str, BaseDistribution] | Space | None
+    complete: Sequence[FrozenTrial], given: Mapping[str, BaseDistribution] | Space | None
 ) -> tuple[Searched, dict[str, Any]]:
     """Return what was searched, and the parameters that have one value."""
     if isinstance(given, Space):
         return OwnSpace(given), {}
-    shared = intersection_search_space(list(trials), include_pruned=True) if given is None else given
-    known = {name: one for name, one in shared.items() if not one.single() and parameter_of(one) is not None}
+    shared = _shared(complete) if given is None else given
+    known = {name: one for name, one in shared.items() if not one.single()}
+    for name, one in known.items():
+        if parameter_of(one) is None:
+            raise InvalidInput(
+                f"study: expected parameters that can be searched, got {name!r} with {one}, whose values no number"
+                " between 0 and 1 tells apart; pass search_space= without it"
+            )
     if not known:
-        raise InvalidInput("study: expected parameters that all finished trials share, got none; pass search_space=")
+        raise InvalidInput(
+            "study: expected complete trials with a parameter of more than one value, got none; pass search_space="
+        )
     return DistributionSpace(known), {name: _only_value(one) for name, one in shared.items() if one.single()}
 
 
-def _outcome(trial: FrozenTrial) -> Outcome:
-    values, sem = values_of(trial), standard_error_of(trial)
-    if values is None:
-        return FAILED
-    return values if sem is None else (sum(values) / len(values), sem)
+def _shared(complete: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
+    """Return the distributions of all complete trials; refuse trials that do not have the same parameters.
+
+    What some trials have and others have not cannot be part of a recommendation, and without it no trial is complete.
+    """
+    shared = intersection_search_space(list(complete))
+    apart = list(dict.fromkeys(name for trial in complete for name in trial.distributions if name not in shared))
+    if not apart:
+        return shared
+    missing = [name for name in apart if any(name not in trial.distributions for trial in complete)]
+    changed = [name for name in apart if name not in missing]
+    got = [
+        *([f"{_named(missing)} in some of them only"] if missing else []),
+        *([f"{_named(changed)} with bounds that changed"] if changed else []),
+    ]
+    raise InvalidInput(
+        f"study: expected complete trials with the same parameters, got {' and '.join(got)}; pass"
+        " search_space=qd.Space(...) that has every parameter, with when= where it depends on another"
+    )
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return a few names in a row, and how many more there are."""
+    more = len(names) - _NAMED
+    return ", ".join(map(repr, names[:_NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
 def _only_value(distribution: BaseDistribution) -> Any:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 
@@ -137,6 +137,25 @@ class Kernel(ABC):
         from quadrat.kernels.composite import Product
 
         return Product(self, other)
+
+    # --- without checks, for values that were made inside
+
+    @classmethod
+    def _unchecked(cls, **fields: object) -> Self:
+        """Return the kernel with these fields, all of them, in the form that `__post_init__` would give them.
+
+        Nothing is checked. Users' values go through the constructor.
+        """
+        made = object.__new__(cls)
+        vars(made).update(fields)
+        return made
+
+    def _with_logs(self, logs: Array) -> Kernel:
+        """Return what `with_hyperparameters` does, for logs (p,) known to be good: every step of a fit builds a kernel.
+
+        A kernel that says nothing here checks them again.
+        """
+        return self.with_hyperparameters(logs)
 
     # --- shared checks
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NoReturn
 
 import numpy as np
@@ -53,13 +54,18 @@ class _Pair(Kernel):
 
     def with_hyperparameters(self, logs: ArrayLike) -> Kernel:
         values = as_vector(logs, length=len(self.hyperparameter_names), name="hyperparameters")
-        count = self.left.hyperparameters.size
-        return type(
-            self
-        )(
-            self.left.with_hyperparameters(values[:count]),  # type: ignore[call-arg]  # both subclasses take two parts
-            self.right.with_hyperparameters(values[count:]),
-        )
+        left, right = values[: self._left_count], values[self._left_count :]
+        parts = self.left.with_hyperparameters(left), self.right.with_hyperparameters(right)
+        return type(self)(*parts)  # type: ignore[call-arg]  # both subclasses take two parts
+
+    def _with_logs(self, logs: Array) -> Kernel:
+        left, right = logs[: self._left_count], logs[self._left_count :]
+        return self._unchecked(left=self.left._with_logs(left), right=self.right._with_logs(right))
+
+    @cached_property
+    def _left_count(self) -> int:
+        """How many hyper-parameters the left part has."""
+        return len(self.left.hyperparameter_names)
 
     def holder(self) -> NoReturn:
         raise NotAvailable(
@@ -255,6 +261,9 @@ class OnAxes(Kernel):
 
     def with_hyperparameters(self, logs: ArrayLike) -> OnAxes:
         return OnAxes(self.kernel.with_hyperparameters(logs), self.axes)
+
+    def _with_logs(self, logs: Array) -> OnAxes:
+        return self._unchecked(kernel=self.kernel._with_logs(logs), axes=self.axes)
 
     def squared_modulus(self, offsets: ArrayLike) -> Array:
         return self.kernel.squared_modulus(self._seen(self._offsets(offsets)))

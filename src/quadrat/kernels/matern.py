@@ -104,15 +104,15 @@ class Matern(Stationary):
         if self.nu not in _CLOSED:
             return super().profile_and_slope(h)
         u = sqrt(2 * self.nu) * h
+        if self.nu == 0.5:
+            decay = _exp_minus(u)
+            return decay, np.where(h > 0, -decay / np.where(h > 0, h, 1.0), 0.0)
         kappa = self._polynomial(u)
-        slope = u + 1 if self.nu == 2.5 else np.ones_like(u)
+        slope = u + 1 if self.nu == 2.5 else None
         decay = _exp_minus(u)
         kappa *= decay
-        if self.nu == 0.5:
-            return kappa, np.where(h > 0, -decay / np.where(h > 0, h, 1.0), 0.0)
         decay *= -5 / 3 if self.nu == 2.5 else -3
-        slope *= decay
-        return kappa, slope
+        return kappa, decay if slope is None else np.multiply(slope, decay, out=slope)
 
     def derivative(self, h: Array, order: int) -> Array:
         """Apply (u^v K_v)' = -u u^(v-1) K_(v-1) `order` times: Hermite coefficients, falling orders."""

@@ -217,7 +217,7 @@ class Stationary(Kernel):
             else:
                 terms = squareform(pairs * slope)
                 squares = 2 * (terms.sum(1) @ X**2) - 2 * ((terms @ X) * X).sum(0)
-            total = 2 * np.vdot(pairs, kappa) + np.trace(weights)
+            total = 2 * np.vdot(pairs, kappa) + weights.trace()
             shapes = [2 * np.vdot(pairs, gradient) for gradient in self.shape_gradients(h)]
             return self._log_gradient(squares, total, shapes)
 
@@ -235,17 +235,18 @@ class Stationary(Kernel):
         n
             How many points there are.
         """
-        theta = np.broadcast_to(self._theta, len(squares))
+        theta = np.broadcast_to(self._theta, len(squares)) if self.is_isotropic else self._theta
         h = np.sqrt(theta**-2.0 @ squares)
         kappa, slope = self.profile_and_slope(h)
         matrix = np.zeros((n, n))
         above = _upper_triangle(n)
-        matrix.reshape(-1)[above] = self.variance * kappa
-        matrix.flat[:: n + 1] = self.variance
+        entries = matrix.reshape(-1)
+        entries[above] = self.variance * kappa
+        entries[:: n + 1] = self.variance
 
         def pull(weights: Array) -> Array:
             pairs = weights.take(above)
-            total = 2 * np.vdot(pairs, kappa) + np.trace(weights)
+            total = 2 * np.vdot(pairs, kappa) + weights.trace()
             shapes = [2 * np.vdot(pairs, gradient) for gradient in self.shape_gradients(h)]
             return self._log_gradient(2 * (squares @ (pairs * slope)), total, shapes)
 
@@ -256,7 +257,7 @@ class Stationary(Kernel):
         lengths = -squares / self._theta**2
         if self.is_isotropic:
             lengths = lengths.sum(keepdims=True)
-        return np.asarray(self.variance * np.concatenate([lengths, [2 * total], shapes]))
+        return np.asarray(self.variance * np.concatenate([lengths, [2 * total, *shapes]]))
 
     @property
     def hyperparameters(self) -> Array:
@@ -269,13 +270,34 @@ class Stationary(Kernel):
         return (*lengths, "amplitude", *self.shape_names)
 
     def with_hyperparameters(self, logs: ArrayLike) -> Stationary:
-        names = self.hyperparameter_names
-        values = np.exp(as_vector(logs, length=len(names), name="hyperparameters"))
-        count = self._theta.size
-        lengths = float(values[0]) if self.is_isotropic else tuple(values[:count].tolist())
-        changes: dict[str, object] = {"lengthscales": lengths, "amplitude": float(values[count])}
-        changes.update(zip(self.shape_names, values[count + 1 :].tolist(), strict=True))
-        return dataclasses.replace(self, **changes)  # type: ignore[type-var]  # subclasses are dataclasses
+        values = np.exp(as_vector(logs, length=len(self.hyperparameter_names), name="hyperparameters"))
+        return dataclasses.replace(self, **self._learned_fields(values))  # type: ignore[type-var]  # a dataclass
+
+    def _with_logs(self, logs: Array) -> Stationary:
+        values = np.exp(logs)
+        fields = self._learned_fields(values)
+        if self._kept_fields is None:
+            return dataclasses.replace(self, **fields)  # type: ignore[type-var]  # a dataclass
+        return self._unchecked(**self._kept_fields, **fields, _theta=values[: self._theta.size])
+
+    def _learned_fields(self, values: Array) -> dict[str, object]:
+        """Return the fields that hyper-parameters (p,), in the order of their names, stand for."""
+        *numbers, amplitude = values[: self._theta.size + 1].tolist()
+        lengths = numbers[0] if self.is_isotropic else tuple(numbers)
+        shapes = values[len(numbers) + 1 :].tolist()
+        return {
+            "lengthscales": lengths,
+            "amplitude": amplitude,
+            **dict(zip(self.shape_names, shapes, strict=True)),
+        }
+
+    @cached_property
+    def _kept_fields(self) -> dict[str, object] | None:
+        """The fields that are not learned; None where `__post_init__` keeps more than fields, and has to run."""
+        given = {field.name for field in dataclasses.fields(self) if field.init}  # type: ignore[arg-type]  # a dataclass
+        state = {name: value for name, value in vars(self).items() if not _is_cached(type(self), name)}
+        learned = {"lengthscales", "amplitude", *self.shape_names}
+        return {name: state[name] for name in given - learned} if state.keys() == given else None
 
     # --- smoothness
 
@@ -298,6 +320,11 @@ def squared_differences(X: Array) -> Array:
     """Return (x_i - x_i')^2 for each axis and pair of rows of X, shape (D, n (n-1) / 2); pairs as pdist orders them."""
     first, second = np.divmod(_upper_triangle(len(X)), max(len(X), 1))
     return np.asarray(np.square(X.T[:, first] - X.T[:, second]))
+
+
+def _is_cached(owner: type, name: str) -> bool:
+    """Whether an attribute of an instance is what a `cached_property` of its class found."""
+    return isinstance(getattr(owner, name, None), cached_property)
 
 
 @lru_cache(maxsize=8)

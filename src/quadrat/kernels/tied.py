@@ -104,11 +104,15 @@ class Tied(Kernel):
 
     def with_hyperparameters(self, logs: ArrayLike) -> Tied:
         values = as_vector(logs, length=max(self.groups) + 2, name="hyperparameters")
-        spread = np.append(values[list(self.groups)], values[-1:])
-        made = object.__new__(Tied)  # equal within groups by construction: nothing to check again
-        object.__setattr__(made, "kernel", self.kernel.with_hyperparameters(spread))
-        object.__setattr__(made, "groups", self.groups)
-        return made
+        # Length-scales are equal within groups by construction: nothing to check again.
+        return self._unchecked(kernel=self.kernel.with_hyperparameters(self._spread(values)), groups=self.groups)
+
+    def _with_logs(self, logs: Array) -> Tied:
+        return self._unchecked(kernel=self.kernel._with_logs(self._spread(logs)), groups=self.groups)
+
+    def _spread(self, logs: Array) -> Array:
+        """Return the inner kernel's logs, one length-scale for each column, from those of the groups (p,)."""
+        return logs[[*self.groups, -1]]
 
     def squared_modulus(self, offsets: ArrayLike) -> Array:
         return self.kernel.squared_modulus(offsets)

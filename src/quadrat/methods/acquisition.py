@@ -20,6 +20,7 @@ import numpy as np
 
 from quadrat.arrays import Array
 from quadrat.gp.prediction import Posterior
+from quadrat.methods.domain import Domain
 
 __all__ = [
     "UPPER",
@@ -27,6 +28,7 @@ __all__ = [
     "draws",
     "excesses",
     "expected_gain",
+    "feasible_around",
     "gain_of",
     "log_expected_improvement",
     "log_probability_of_improvement",
@@ -49,6 +51,7 @@ _NEAR_EACH = 32
 _ROUGH, _FINE = 1e-5, 1e-10  # relative change of the value at which a climb ends: all of them, the best of them
 _STEPS = 100
 _CANDIDATES = 256  # points at which f is drawn to estimate what is still to gain
+_SCREENED = 1024  # points, of which those that may be evaluated are candidates for it, where a constraint forbids some
 _DRAWS = 256
 UPPER = 0.9  # the quantile of what is still to gain that is stated beside its estimate
 
@@ -207,19 +210,49 @@ def maximise(
     return ends[best], float(values[best])
 
 
-def expected_gain(gp: Posterior, x: Array, rng: np.random.Generator) -> tuple[float, float]:
+def expected_gain(
+    gp: Posterior, x: Array, rng: np.random.Generator, domain: Domain | None = None
+) -> tuple[float, float] | None:
     """Estimate max f - f(x), in model units, by drawing f jointly at no more than 256 points.
 
     Half of them are uniform, the others lie around x: in many dimensions it is there that improvement is to be had.
-    Returns the mean of the draws and their 90 % quantile: what the model believes, from below; never a bound.
+    Where the domain has a constraint, they are those of 1,024 such points, and of `Domain.thin_sample`, that may be
+    evaluated and have the highest mean plus two deviations.
+
+    Returns
+    -------
+    tuple of float, or None
+        The mean of the draws and their 90 % quantile: what the model believes, from below; never a bound. None where
+        too few feasible points are known to speak of all of them.
     """
-    points = np.vstack([x[None, :], points_around(x, _CANDIDATES - 1, rng)])
+    if domain is None or domain.feasible is None:
+        others = points_around(x, _CANDIDATES - 1, rng)
+    else:
+        found = feasible_around(x, domain, rng)
+        if found is None:
+            return None
+        at = gp.predict(found)
+        others = found[np.argsort(-(at.mean + 2 * at.deviation), kind="stable")[: _CANDIDATES - 1]]
+    points = np.vstack([x[None, :], others])
     return gain_of(excesses(gp.predict_mean(points), gp.covariance(points), _DRAWS, rng))
 
 
+def feasible_around(x: Array, domain: Domain, rng: np.random.Generator) -> Array | None:
+    """Return rounded points, (m, D), that may be evaluated: around x and all over; None where too few are known."""
+    sample = domain.thin_sample
+    if sample is None:
+        return None
+    points = domain.rounded(points_around(x, _SCREENED, rng))
+    return np.vstack([points[domain.allowed(points)], sample])
+
+
 def gain_of(drawn: Array) -> tuple[float, float]:
-    """Return what is stated of draws of max f - f(x), shape (count,): their mean and their 90 % quantile."""
-    return float(np.mean(drawn)), float(np.quantile(drawn, UPPER))
+    """Return what is stated of draws of max f - f(x), shape (count,): their mean and their 90 % quantile.
+
+    The quantile is raised to the mean where it is lower: of draws that are 0 but for a few, it would be 0.
+    """
+    mean = float(np.mean(drawn))
+    return mean, max(float(np.quantile(drawn, UPPER)), mean)
 
 
 def points_around(x: Array, count: int, rng: np.random.Generator) -> Array:

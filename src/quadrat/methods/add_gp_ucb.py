@@ -28,7 +28,7 @@ from quadrat.arrays import Array, as_number
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.gp import Observations
-from quadrat.methods.acquisition import excesses, gain_of, points_around
+from quadrat.methods.acquisition import excesses, expected_gain, gain_of, points_around
 from quadrat.methods.additive_fit import AdditiveFit, Groups, fit_additive
 from quadrat.methods.additive_groups import Learning, learn_groups, ordered, singletons
 from quadrat.methods.additive_model import AdditiveModel, GroupPosterior
@@ -123,6 +123,7 @@ class AddGPUCB(Method):
         assumes="f is a sum of draws of Gaussian processes on disjoint groups of axes",
         best_for="ten or more parameters that act in small groups",
     )
+    estimates_gain: ClassVar[bool] = True
 
     groups: Sequence[Sequence[int]] | Sequence[Sequence[str]] | None = None
     group_size: int = 2
@@ -272,10 +273,11 @@ class AdditiveSearch(Search):
         trials = self.model.trials
         with self.model.groups() as posterior:
             x = self._permitted(posterior.maximise(0.0, generator(self.seed, trials, _BEST))[0])
-            gain, upper = self._gain(posterior, x, generator(self.seed, trials, _GAIN))
+            gain = self._gain(posterior, x, generator(self.seed, trials, _GAIN))
         at = self.model.gp.predict(x[None, :])
         mean, reach = float(at.mean[0]), CREDIBLE * float(at.deviation[0])
-        return Guess(x, mean, (mean - reach, mean + reach), gain=gain, gain_upper=upper)
+        estimate, upper = (None, None) if gain is None else gain
+        return Guess(x, mean, (mean - reach, mean + reach), gain=estimate, gain_upper=upper)
 
     def _permitted(self, x: Array) -> Array:
         """Return the point that stands for x, (D,), or where it may not be evaluated, the best that was told."""
@@ -285,12 +287,15 @@ class AdditiveSearch(Search):
         told = self.domain.permitted(self.model.gp.x)
         return np.array(told[int(np.argmax(self.model.gp.predict_mean(told)))])
 
-    def _gain(self, posterior: GroupPosterior, x: Array, rng: np.random.Generator) -> tuple[float, float]:
+    def _gain(self, posterior: GroupPosterior, x: Array, rng: np.random.Generator) -> tuple[float, float] | None:
         """Estimate max f - f(x) = sum_j [max f^(j) - f^(j)(x^(j))] and its 90 % quantile, from below; never a bound.
 
         Each f^(j) is drawn jointly at points of its own few axes, which lie far denser than points of the cube could.
-        The quantile takes the groups as independent.
+        The quantile takes the groups as independent. Where a constraint forbids some points, groups may not choose
+        alone: then f is drawn jointly at feasible points of the cube, as `expected_gain` says, which may return None.
         """
+        if self.domain.feasible is not None:
+            return expected_gain(self.model.gp, x, rng, self.domain)
         drawn = np.zeros(_DRAWS)
         for j, group in enumerate(posterior.fit.groups):
             here = x[list(group)]

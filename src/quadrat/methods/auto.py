@@ -13,7 +13,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import ClassVar
 
@@ -33,6 +33,7 @@ from quadrat.methods.base import (
     Method,
     MethodFacts,
     Proposal,
+    Pruned,
     Search,
     Told,
     refuse_context,
@@ -75,6 +76,10 @@ class Auto(Method):
     chance to succeed [G14], more strongly with every failure. Where constraints are told, it is weighted by the chance
     that they hold, and what is recommended is believed to meet them: see `quadrat.methods.constraints`.
 
+    A pruned trial has no value, and is no failure. Its point counts as one that runs, at the posterior mean. And the
+    improvement is weighted by the chance that a trial runs to its end, as by that to succeed; it is learned from the
+    trials that did and did not, apart from failures.
+
     In long runs a cell zooms into the best place, and takes turns with the search all over the space as its success
     decides; models are then of the observations near a place, so that asking costs the same however many there are
     [E19]: see `quadrat.methods.auto_cells`.
@@ -101,6 +106,7 @@ class Auto(Method):
         best_for="anything, with nothing to set: the default",
         handles=("pending points", "replicates", "standard errors", "integers and choices", "failures", "constraints"),
     )
+    estimates_gain: ClassVar[bool] = True
 
     n_initial: int = 5
 
@@ -123,6 +129,7 @@ class AutoSearch(Search):
         self.feasibility = Feasibility(len(domain.groups))
         self.cells = AutoCells(self.beliefs, seed)
         self._failed: set[bytes] = set()
+        self._pruned: dict[bytes, Array] = {}  # points, the latest last
         self._design = SobolSearch().start(domain, seed)
 
     @property
@@ -144,6 +151,14 @@ class AutoSearch(Search):
         self.cells.tell(self.beliefs, [failed])
         self._failed.add(x.tobytes())
 
+    def prune(self, number: int, x: Array) -> None:
+        self.cells.tell(self.beliefs, [Pruned(number, x)])
+        self._avoid(x)
+
+    def _avoid(self, x: Array) -> None:
+        self._pruned.pop(x.tobytes(), None)
+        self._pruned[x.tobytes()] = x
+
     def rebuild(self, happened: Sequence[Happened]) -> None:
         """As of any search. What is learned from few trials is of no use once there are many, and is not learned."""
         told = sum(len(one) if isinstance(one, tuple) else isinstance(one, Told) for one in happened)
@@ -157,7 +172,7 @@ class AutoSearch(Search):
             else:
                 self._take_again([one for one in some if not isinstance(one, tuple)])
 
-    def _take_again(self, happened: Sequence[Told | Failed]) -> None:
+    def _take_again(self, happened: Sequence[Told | Failed | Pruned]) -> None:
         """Take in trials that came one after another: one by one until a cell zooms, then all at once."""
         one_by_one = 0
         while one_by_one < len(happened) and not self.cells.begun:
@@ -168,6 +183,9 @@ class AutoSearch(Search):
             self.beliefs.take(rest)
             self.cells.tell(self.beliefs, rest)
             self._failed.update(one.x.tobytes() for one in rest if isinstance(one, Failed))
+            for one in rest:
+                if isinstance(one, Pruned):
+                    self._avoid(one.x)
 
     def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
         refuse_context(self, context)
@@ -175,17 +193,22 @@ class AutoSearch(Search):
             return Proposal(np.full(self.domain.dimension, 0.5), "the centre of the space")
         if number < self.method.n_initial or self.model.trials < min(FEWEST, self.model.first):
             return Proposal(self._design.ask(number, pending).x, f"initial design, point {number + 1}")
-        # What failed is the feasibility's business; what runs is expected at its mean, and is to be improved upon.
-        running = np.array([point for point in pending if point.tobytes() not in self._failed])
-        running = running.reshape(-1, self.domain.dimension)
+        # What failed is the feasibility's business; what runs is expected at its mean, and is to be improved upon. So
+        # is what was pruned; the latest of both, at most `MOST`, where the model is of all trials.
+        ended = self._failed | self._pruned.keys()
+        running = self._points([point for point in pending if point.tobytes() not in ended])
+        avoided = np.vstack([self._points(list(self._pruned.values())), running])
         if self.cells.is_zooming(number):
-            return self.cells.zoom(self.beliefs, number, running)
+            return self.cells.zoom(self.beliefs, number, avoided)
         if self.model.is_of_all and len(running) > MOST:
-            return Proposal(highest_of_a_draw(self.beliefs, running, self.seed, number), "highest of a draw of f")
+            return Proposal(highest_of_a_draw(self.beliefs, avoided, self.seed, number), "highest of a draw of f")
         if self.model.is_of_all:
-            return self._improve(self.beliefs, number, running)
+            return self._improve(self.beliefs, number, avoided[-MOST:])
         beliefs, box = self.cells.most_promising(self.beliefs, running)
-        return self._improve(beliefs, number, running, box)
+        return self._improve(beliefs, number, avoided, box)
+
+    def _points(self, points: Sequence[Array]) -> Array:
+        return np.array(points).reshape(-1, self.domain.dimension)
 
     def _improve(
         self, beliefs: Beliefs, number: int, running: Array, box: tuple[Array, Array] | None = None
@@ -199,7 +222,7 @@ class AutoSearch(Search):
         # Each setting's own best mean: free of the luck of one draw. Minus infinity where no point counts.
         target = means[:, chances.held(features)].max(axis=1, initial=-np.inf)
         close = running if box is None else nearest_running(running, *_middle_and_reach(box), box=True)
-        believed = self.domain.features(close)
+        believed, completion = self.domain.features(close), self._completion(beliefs, close)
         if len(close):
             expected = ensemble.predict(believed).mean[:, chances.held(believed)]
             target = np.maximum(target, expected.max(axis=1, initial=-np.inf))
@@ -211,6 +234,8 @@ class AutoSearch(Search):
             chances.believing(believed),
             beliefs.least_log_chance(self.seed, number),
             None if box is None else beliefs.spent(running),
+            completion,
+            0.0 if completion is None else replace(beliefs, feasibility=completion).least_log_chance(self.seed, number),
         )
         point, value = score.maximise(best, generator(self.seed, number, _CANDIDATES), box)
         if not score.improves:
@@ -224,6 +249,20 @@ class AutoSearch(Search):
         if again is not None:
             return Proposal(again, "a second look at a promising point is worth more than a new one")
         return Proposal(point, f"largest log expected improvement ({value:.3g})")
+
+    def _completion(self, beliefs: Beliefs, close: Array) -> Feasibility | None:
+        """Return the chance that a trial runs to its end; None where none of the points `close`, (p, D), was pruned.
+
+        It is learned from the trials told and from those that were pruned, and kept apart from failures: a pruned trial
+        is no crash.
+        """
+        stopped = self._points([point for point in close if point.tobytes() in self._pruned])
+        if not len(stopped):
+            return None
+        completion, told = Feasibility(len(self.domain.groups)), beliefs.points
+        completion.add_many(self.domain.features(told), np.ones(len(told), dtype=np.bool_))
+        completion.add_many(self.domain.features(stopped), np.zeros(len(stopped), dtype=np.bool_))
+        return completion
 
     def _worth_repeating(self, point: Array, evaluated: Array, running: Array) -> Array | None:
         """Return the evaluated point (D,) that is better observed again than `point` (D,) is observed, or None."""
@@ -291,7 +330,7 @@ class AutoSearch(Search):
             return False, False, guess.feasibility
         return True, not self.constraints.violated(guess.x[None, :])[0], _lower(guess)
 
-    def _gain(self, beliefs: Beliefs, x: Array, width: float) -> tuple[float, float]:
+    def _gain(self, beliefs: Beliefs, x: Array, width: float) -> tuple[float, float] | tuple[None, None]:
         """Estimate max f - f(x), in the units told, by drawing f jointly: a mean, and a value that is seldom exceeded.
 
         Where the constraints are believed to hold. The upper value does not rest on the smoothness that was chosen: a
@@ -300,11 +339,19 @@ class AutoSearch(Search):
         draws do not say that rest on settings learned from the same values: with the width of the interval at x, in
         standardised units, because where the value at x is badly known, so is what lies around it; and with the range
         of the highest values told, which lie far apart where there is noise, or where the search still climbs.
+
+        Both are over the points that the space's own constraint allows, and None where too few of these are known.
         """
-        rng = generator(self.seed, self.model.trials, _GAIN)
+        sample = self.domain.thin_sample
+        if sample is None:
+            return None, None
+        rng, chances = generator(self.seed, self.model.trials, _GAIN), beliefs.constraints.current()
         others = self.domain.rounded(points_around(x, _SCREENED, rng))
         features = self.domain.features(others)
-        features = features[self.domain.allowed(others) & beliefs.constraints.current().held(features)]
+        features = features[self.domain.allowed(others) & chances.held(features)]
+        if len(sample):
+            more = self.domain.features(sample)
+            features = np.vstack([features, more[chances.held(more)]])
         here, scale = self.domain.features(x[None, :]), beliefs.model.units().above
         gain = float(np.mean(_excesses(beliefs.model.current()[1], here, features, rng)))
         alternatives = beliefs.model.alternatives()

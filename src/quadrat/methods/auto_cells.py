@@ -30,7 +30,7 @@ from quadrat.arrays import Array
 from quadrat.growing import Growing
 from quadrat.methods.acquisition import draws
 from quadrat.methods.auto_model import LearnedModel
-from quadrat.methods.base import Failed, Proposal, Told
+from quadrat.methods.base import Failed, Proposal, Pruned, Told
 from quadrat.methods.beliefs import Beliefs
 from quadrat.methods.crowd import nearest_running
 from quadrat.methods.turns import Turns
@@ -81,7 +81,7 @@ class AutoCells:
         """Whether a cell zooms."""
         return self.zooming is not None
 
-    def tell(self, beliefs: Beliefs, happened: Sequence[Told | Failed]) -> None:
+    def tell(self, beliefs: Beliefs, happened: Sequence[Told | Failed | Pruned]) -> None:
         """Take in trials, in this order, which the beliefs know of already: only one as long as no cell zooms."""
         told = [one for one in happened if isinstance(one, Told)]
         self._violated.extend([_is_violated(one) for one in told])
@@ -226,9 +226,9 @@ class AutoCells:
         return self._known[key]
 
 
-def _value(happened: Told | Failed) -> float:
-    """For the order of values, which is all that counts: nothing is worse than a violated constraint, or a failure."""
-    if isinstance(happened, Failed) or _is_violated(happened):
+def _value(happened: Told | Failed | Pruned) -> float:
+    """For the order of values, which is all that counts: nothing is worse than a violated constraint, or no value."""
+    if not isinstance(happened, Told) or _is_violated(happened):
         return -inf
     return float(happened.values[0] if len(happened.values) == 1 else np.mean(happened.values))
 

@@ -116,6 +116,7 @@ class LearnedModel:
         self._learned: Learned | None = None
         self._unkept: Learned | None = None  # what would be learned, when somebody looks before it is due
         self._current: tuple[LogPosterior, Ensemble] | None = None
+        self._seen: dict[bool, Observations] = {}  # see `_data`
 
     def tell(self, told: Told) -> None:
         """Take in one trial; learn where that is due."""
@@ -154,6 +155,7 @@ class LearnedModel:
         self.trials += len(told)
         self._noise_is_learned |= bool(unknown.any())
         self._current = self._unkept = None
+        self._seen = {}
 
     @property
     def is_of_all(self) -> bool:
@@ -322,6 +324,12 @@ class LearnedModel:
         return self._unkept
 
     def _data(self, compressed: bool) -> Observations:
+        """Return the observations in standardised units, low values compressed or not; merged once for all fits."""
+        if compressed not in self._seen:
+            self._seen[compressed] = self._merged(compressed)
+        return self._seen[compressed]
+
+    def _merged(self, compressed: bool) -> Observations:
         units = self._units(compressed)
         x, y = self.domain.features(self.x), units.seen(self.y)
         variance = units.variance(self._variance, self.y)

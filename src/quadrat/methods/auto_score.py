@@ -61,6 +61,8 @@ def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array
 class AutoScore:
     """What is maximised: the log of averaged improvement times the chances to succeed and to meet the constraints.
 
+    Where trials were pruned, the chance to run to the end counts in the same way: a pruned trial improves nothing.
+
     Deviations count `DOUBT` times: a model that learned its settings from the same values is too sure of itself, and
     would look too little elsewhere. Where there is nothing to improve upon, the target is minus infinity and the
     chances alone count.
@@ -73,6 +75,8 @@ class AutoScore:
     chances: Chances
     least: float = 0.0  # the log chance of success that a point needs
     spent: Array | None = None  # points that are not worth asking for, shape (k, D)
+    completion: Feasibility | None = None  # says how likely a trial is not to be pruned
+    least_completion: float = 0.0  # the log of that chance that a point needs
 
     @property
     def improves(self) -> bool:
@@ -86,7 +90,9 @@ class AutoScore:
         if self.improves:
             value = value + log_improvement(self.ensemble.predict(features).wider(DOUBT), self.target)[0]
         if self.feasibility.any_failed:
-            value = self._where_it_may_succeed(value, self.feasibility.log_chance(features)[0])
+            value = _where_it_may_succeed(value, self.feasibility.log_chance(features)[0], self.least)
+        if self.completion is not None:
+            value = _where_it_may_succeed(value, self.completion.log_chance(features)[0], self.least_completion)
         if self.spent is not None:
             value = np.where(is_among(points, self.spent), -np.inf, value)
         return value if self.domain.feasible is None else np.where(self.domain.allowed(points), value, -np.inf)
@@ -102,12 +108,11 @@ class AutoScore:
             value, gradient = value + gained, gradient + more
         if self.feasibility.any_failed:
             chance, more = self.feasibility.log_chance(features)
-            value, gradient = self._where_it_may_succeed(value, chance), gradient + more
+            value, gradient = _where_it_may_succeed(value, chance, self.least), gradient + more
+        if self.completion is not None:
+            chance, more = self.completion.log_chance(features)
+            value, gradient = _where_it_may_succeed(value, chance, self.least_completion), gradient + more
         return value, self.domain.slopes(gradient)
-
-    def _where_it_may_succeed(self, value: Array, log_chance: Array) -> Array:
-        """Scores with the chance of success in them; below every other where it is too small."""
-        return np.where(log_chance >= self.least, value + log_chance, _REFUSED * (1 - log_chance))
 
     def maximise(
         self, best: Array, rng: np.random.Generator, box: tuple[Array, Array] | None = None
@@ -143,6 +148,11 @@ class AutoScore:
             if len(others) and heights.max() > height:
                 x, height = others[int(np.argmax(heights))], float(heights.max())
         return x, height
+
+
+def _where_it_may_succeed(value: Array, log_chance: Array, least: float) -> Array:
+    """Scores with the chance of success in them; below every other where it is too small."""
+    return np.where(log_chance >= least, value + log_chance, _REFUSED * (1 - log_chance))
 
 
 @dataclass(frozen=True)

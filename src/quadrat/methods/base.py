@@ -31,6 +31,7 @@ __all__ = [
     "Method",
     "MethodFacts",
     "Proposal",
+    "Pruned",
     "Search",
     "Told",
     "refuse_context",
@@ -96,7 +97,15 @@ class Failed:
     x: Array
 
 
-Happened: TypeAlias = Told | Failed | tuple[Told, ...]
+@dataclass(frozen=True)
+class Pruned:
+    """One trial at x, shape (D,), that was stopped before it had a value: nothing failed, and f is not known there."""
+
+    number: int
+    x: Array
+
+
+Happened: TypeAlias = Told | Failed | Pruned | tuple[Told, ...]
 """What a search is told: one trial, or several at once."""
 
 
@@ -202,8 +211,8 @@ class Search(ABC):
         number
             The trial's number, from 0; it names the random stream.
         pending
-            Points asked but not told, and points whose evaluation failed, shape (p, D): not worth asking again now.
-            In a domain with contexts, each has a context of its own.
+            Points asked but not told, and points whose evaluation failed or was pruned, shape (p, D): not worth asking
+            again now. In a domain with contexts, each has a context of its own.
         context
             Shape (D,): coordinates on the axes that the context fixes, NaN on those that are free. The proposal has
             these coordinates there. None in a domain without contexts, and for a method that does not handle them.
@@ -229,12 +238,21 @@ class Search(ABC):
     def fail(self, number: int, x: Array) -> None:  # noqa: B027  # most searches only avoid the point
         """Take in one trial `number` at x, shape (D,), that ended without a value."""
 
+    def prune(self, number: int, x: Array) -> None:
+        """Take in one trial `number` at x, shape (D,), that was stopped before it had a value.
+
+        For a search that learns nothing from failures this is the same as one: the point is not asked for again.
+        """
+        self.fail(number, x)
+
     def take(self, happened: Happened) -> None:
-        """Take in whatever `happened`: one trial told, one that failed, or several told at once."""
+        """Take in whatever `happened`: one trial told, failed or pruned, or several told at once."""
         if isinstance(happened, Told):
             self.tell(happened)
         elif isinstance(happened, Failed):
             self.fail(happened.number, happened.x)
+        elif isinstance(happened, Pruned):
+            self.prune(happened.number, happened.x)
         else:
             self.tell_many(happened)
 
@@ -343,6 +361,13 @@ class Method(ABC):
 
     To use a method, hand it to `maximize`, `minimize` or `Optimizer`. To write one, say in `start` how a search begins.
 
+    Attributes
+    ----------
+    facts
+        What `quadrat methods` and docs/methods.md say of it.
+    estimates_gain
+        Whether its searches recommend with `Guess.gain_upper`, on which `stop_at_gain` rests.
+
     Examples
     --------
     >>> import numpy as np
@@ -362,6 +387,7 @@ class Method(ABC):
     """
 
     facts: ClassVar[MethodFacts]
+    estimates_gain: ClassVar[bool] = False
 
     @abstractmethod
     def start(self, domain: Domain, seed: int) -> Search:

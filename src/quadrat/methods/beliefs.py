@@ -10,7 +10,7 @@ import numpy as np
 from quadrat.arrays import Array, Bools
 from quadrat.gp.observations import group_rows
 from quadrat.methods.auto_model import LearnedModel
-from quadrat.methods.base import Failed, Told
+from quadrat.methods.base import Failed, Pruned, Told
 from quadrat.methods.constraints import Constraints
 from quadrat.methods.domain import Domain
 from quadrat.methods.feasibility import Feasibility
@@ -50,13 +50,13 @@ class Beliefs:
         self.model.stop_learning()
         self.constraints.stop_learning()
 
-    def take(self, happened: Sequence[Told | Failed]) -> None:
-        """Take in trials, and learn nothing from their values."""
+    def take(self, happened: Sequence[Told | Failed | Pruned]) -> None:
+        """Take in trials, and learn nothing from their values; pruned ones say nothing of f or of failures."""
         told = [one for one in happened if isinstance(one, Told)]
         self.model.take(told)
         for one in told:
             self.constraints.tell(one)
-        self._know_of(happened)
+        self._know_of([one for one in happened if not isinstance(one, Pruned)])
 
     def fail(self, failed: Failed) -> None:
         """Take in that an evaluation failed."""

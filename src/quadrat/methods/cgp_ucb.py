@@ -28,7 +28,7 @@ from quadrat.methods.acquisition import Score, excesses, gain_of, points_around,
 from quadrat.methods.base import Guess, MethodFacts, Proposal, Search, Told
 from quadrat.methods.context_kernel import Composition, columns, composed, learn_composed
 from quadrat.methods.context_slice import ContextSlice, require_free_axis
-from quadrat.methods.domain import Domain
+from quadrat.methods.domain import Domain, sample_if_thin
 from quadrat.methods.gp_ucb import GPUCB, Agnostic, Continuous, Finite
 from quadrat.methods.learned_kernel import Learned
 from quadrat.methods.surrogate import ModelBased, Surrogate
@@ -214,7 +214,8 @@ class ContextModelSearch(Search):
     def recommend(self, context: Array | None = None) -> Guess:
         """Return the point of the slice with the highest posterior mean, with a 90 % credible interval.
 
-        It need not have been evaluated. The gain is that within the slice.
+        It need not have been evaluated. The gain is that within the slice, over what may be evaluated there; None where
+        too few such points are known.
         """
         within, gp = self._slice(context), self.model.belief
         rng = generator(self.seed, self.model.trials, _ASCENT)
@@ -224,8 +225,10 @@ class ContextModelSearch(Search):
         mean, deviation = float(at.mean[0]), float(at.deviation[0])
         rng = generator(self.seed, self.model.trials, _GAIN)
         others = within.placed(np.vstack([x[None, :], points_around(x, _POINTS - 1, rng)]))
-        others = np.vstack([x[None, :], others[self.domain.allowed(others)]])
-        features = self.domain.features(others)
+        sample = sample_if_thin(within.uniform, self.domain.feasible)
+        if sample is None:
+            return self.model.frame.guess(x, mean, deviation, None)
+        features = self.domain.features(np.vstack([x[None, :], others[self.domain.allowed(others)], sample]))
         gain = gain_of(excesses(gp.predict_mean(features), gp.covariance(features), _DRAWS, rng))
         return self.model.frame.guess(x, mean, deviation, gain)
 

@@ -54,10 +54,14 @@ class ContextSlice:
         moved = np.where(self.free, points, self.context)
         return np.where(self.free, self.domain.rounded(moved), self.context)
 
+    def uniform(self, count: int, rng: np.random.Generator) -> Array:
+        """Return `count` random points of the slice, (count, D), whether they may be evaluated or not."""
+        return self.placed(rng.random((count, self.domain.dimension)))
+
     def draw(self, count: int, rng: np.random.Generator) -> Array:
         """Return up to `count` random points of the slice that may be evaluated, (m, D); any, where none is found."""
         for _ in range(_TRIES):
-            points = self.placed(rng.random((count, self.domain.dimension)))
+            points = self.uniform(count, rng)
             allowed = self.domain.allowed(points)
             if allowed.any():
                 return np.asarray(points[allowed])

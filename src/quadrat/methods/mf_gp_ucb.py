@@ -37,7 +37,7 @@ from quadrat.arrays import Array, as_number
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Kernel
-from quadrat.methods.acquisition import draws, gain_of, points_around, scattered
+from quadrat.methods.acquisition import draws, feasible_around, gain_of, points_around, scattered
 from quadrat.methods.base import CREDIBLE, Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
 from quadrat.methods.domain import Domain, FidelityAxis
 from quadrat.methods.fidelity_model import FidelityModel, Gaps
@@ -99,6 +99,7 @@ class MFGPUCB(Method):
         best_for="cheap, less accurate evaluations beside costly ones",
         handles=("pending points", "replicates", "fidelities"),
     )
+    estimates_gain: ClassVar[bool] = True
 
     kernel: Kernel | Learned | None = None
     noise: float = 0.1
@@ -281,7 +282,8 @@ class FidelitySearch(Search):
             best = self._surest(np.vstack([best[None, :], near[allowed]]))
         (mean,), (deviation,) = model.blend(best[None, :])
         low, high = (frame.to_values(float(mean + side * CREDIBLE * deviation)) for side in (-1, 1))
-        gain, upper = gain_of(frame.scale * self._gains(best, rng))
+        drawn = self._gains(best, rng)
+        gain, upper = (None, None) if drawn is None else gain_of(frame.scale * drawn)
         value = frame.to_values(float(mean))
         return Guess(self._join(best, self.levels - 1), value, (low, high), gain=gain, gain_upper=upper)
 
@@ -298,10 +300,27 @@ class FidelitySearch(Search):
         """Return the points that stand for the settings at these, (n, D - 1)."""
         return np.delete(self.domain.rounded(self._joined(points)), self.axis.axis, axis=1)
 
-    def _gains(self, x: Array, rng: np.random.Generator) -> Array:
-        """Return draws of max f - f(x) at the target, in model units: none exceeds what cheaper levels allow."""
-        points = np.vstack([x[None, :], points_around(x, _CANDIDATES - 1, rng)])
+    @cached_property
+    def _target(self) -> Domain:
+        """The points that may be evaluated at the target, with D - 1 axes."""
+        axes = [axis for i, axis in enumerate(self.domain.axes) if i != self.axis.axis]
+        return Domain(axes, self._at_target, feasible=lambda points: self.domain.allowed(self._joined(points)))
+
+    def _gains(self, x: Array, rng: np.random.Generator) -> Array | None:
+        """Return draws of max f - f(x) at the target, in model units: none exceeds what cheaper levels allow.
+
+        Over what may be evaluated at the target; None where too few such points are known.
+        """
         gps, gaps = self.model.gps, self.model.gaps
+        if self.domain.feasible is None:
+            others = points_around(x, _CANDIDATES - 1, rng)
+        else:
+            found = feasible_around(x, self._target, rng)
+            if found is None:
+                return None
+            at = gps[-1].predict(found)
+            others = found[np.argsort(-(at.mean + 2 * at.deviation), kind="stable")[: _CANDIDATES - 1]]
+        points = np.vstack([x[None, :], others])
         drawn = draws(gps[-1].predict_mean(points), gps[-1].covariance(points), _DRAWS, rng)
         if self.levels > 1:
             cheaper = Gaps(gaps.zeta[:-1], gaps.offset[:-1])

@@ -139,7 +139,7 @@ class PartitionedSearch(ModelSearch):
         x = process.x
         at = process.predict(x)
         best = int(np.argmax(at.mean - CREDIBLE * at.deviation))
-        gain = expected_gain(process, x[best], generator(self.seed, self.model.trials, _GAIN))
+        gain = expected_gain(process, x[best], generator(self.seed, self.model.trials, _GAIN), self.domain)
         return self.cells.frame.guess(x[best].copy(), float(at.mean[best]), float(at.deviation[best]), gain)
 
     @property

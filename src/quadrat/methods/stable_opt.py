@@ -18,7 +18,7 @@ from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.methods.acquisition import Score, expected_gain, upper_bound
-from quadrat.methods.base import CREDIBLE, Guess, MethodFacts, Proposal, refuse_context
+from quadrat.methods.base import Guess, MethodFacts, Proposal, refuse_context
 from quadrat.methods.domain import Domain
 from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.methods.worst_case import Bound, Robust, as_radius, lowest, most_robust, worst_value
@@ -165,9 +165,8 @@ class StableSearch(ModelSearch):
         point = self._choice().point
         at = gp.predict(point[None, :])
         mean, deviation = float(at.mean[0]), float(at.deviation[0])
-        low, value, high = (frame.shift + frame.scale * (mean + side * CREDIBLE * deviation) for side in (-1, 0, 1))
-        gain, upper = expected_gain(gp, point, generator(self.seed, self.model.trials, _GAIN))
-        return Guess(point.copy(), value, (low, high), gain=frame.scale * gain, gain_upper=frame.scale * upper)
+        gain = expected_gain(gp, point, generator(self.seed, self.model.trials, _GAIN), self.domain)
+        return frame.guess(point.copy(), mean, deviation, gain)
 
     def explain(self) -> dict[str, object]:
         said = super().explain()

@@ -18,6 +18,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -57,13 +58,14 @@ class Frame:
         """Return noise variances in model units, never so small that the matrix becomes singular."""
         return np.maximum(variances / self.scale**2, _LEAST_VARIANCE * self.kernel.variance)
 
-    def guess(self, x: Array, mean: float, deviation: float, gain: tuple[float, float]) -> Guess:
+    def guess(self, x: Array, mean: float, deviation: float, gain: tuple[float, float] | None) -> Guess:
         """Return what is believed of f at x (D,), in the units of the values, with a 90 % credible interval.
 
-        `gain` is the estimate of what is still to gain and its upper value, in model units like mean and deviation.
+        `gain` is the estimate of what is still to gain and its upper value, in model units like mean and deviation;
+        None where there is none.
         """
         low, high = (self.shift + self.scale * (mean + side * CREDIBLE * deviation) for side in (-1, 1))
-        estimate, upper = (self.scale * part for part in gain)
+        estimate, upper = (None, None) if gain is None else (self.scale * part for part in gain)
         return Guess(x, self.shift + self.scale * mean, (low, high), gain=estimate, gain_upper=upper)
 
 
@@ -262,6 +264,8 @@ class ModelBased(Method):
         thousands; None keeps it exact. It pays once there are several times q d_eff trials.
     """
 
+    estimates_gain: ClassVar[bool] = True
+
     kernel: Kernel | Learned | None = None
     noise: float = 0.1
     n_initial: int = 5
@@ -345,7 +349,7 @@ class ModelSearch(Search):
         gp = self.model.belief
         at = gp.predict(gp.x)
         best = int(np.argmax(at.mean))
-        gain = expected_gain(gp, gp.x[best], generator(self.seed, self.model.trials, _GAIN))
+        gain = expected_gain(gp, gp.x[best], generator(self.seed, self.model.trials, _GAIN), self.domain)
         return self.model.frame.guess(gp.x[best].copy(), float(at.mean[best]), float(at.deviation[best]), gain)
 
     @property

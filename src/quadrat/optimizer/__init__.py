@@ -6,7 +6,7 @@ from quadrat.optimizer.level_sets import CellReport, LevelSetReport
 from quadrat.optimizer.measured import Measured
 from quadrat.optimizer.method_choice import DEFAULT_METHOD
 from quadrat.optimizer.optimizer import Optimizer
-from quadrat.optimizer.outcome import FAILED, Outcome
+from quadrat.optimizer.outcome import FAILED, Estimate, Outcome
 from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recommendation, WorstCase
 from quadrat.optimizer.trial import Trial, TrialRecord
 
@@ -16,6 +16,7 @@ __all__ = [
     "BestSeen",
     "CellReport",
     "CertificateReport",
+    "Estimate",
     "LevelSetReport",
     "Measured",
     "Optimizer",

@@ -47,6 +47,10 @@ class Batch:
     def __len__(self) -> int:
         return len(self.params)
 
+    def part(self, start: int, stop: int) -> Batch:
+        """Return the trials from `start` up to `stop`."""
+        return Batch(self.params[start:stop], self.x[start:stop], self.readings[start:stop])
+
 
 def gather_batch(
     params: object,
@@ -75,7 +79,7 @@ def gather_batch(
     InvalidInput
         Whatever is not as `Optimizer.add_trials` says; the message names the trial.
     """
-    past = _gathered(params, values, constraints, space, direction)
+    past = _gathered(params, values, constraints, space, direction, method)
     try:
         x = space.to_units(past.params)
     except InvalidInput:
@@ -93,13 +97,15 @@ def gather_batch(
     return Batch(plain_params(past.params, space), x, readings)
 
 
-def _gathered(params: object, values: object, constraints: object, space: Space, direction: Direction) -> PastTrials:
+def _gathered(
+    params: object, values: object, constraints: object, space: Space, direction: Direction, method: Method
+) -> PastTrials:
     if is_table(params):  # first: a table may have columns called "trials" and "direction"
         return past_trials_in_table(params, values, constraints, space)
     if is_study(params):
         if values is not None or constraints is not None:
             raise InvalidInput("values, constraints: expected none beside a study, which has its own; leave them out")
-        return past_trials_in_study(params, direction)
+        return past_trials_in_study(params, direction, method)
     return past_trials(params, values, constraints)
 
 

@@ -18,7 +18,8 @@ bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any, TypeAlias
 
@@ -28,16 +29,28 @@ from quadrat.optimizer.measured import check_names
 from quadrat.optimizer.outcome import Reading
 from quadrat.space import Space
 
-__all__ = ["VERSION", "Event", "added", "asked", "batch_of", "check_header", "copied", "reading_of", "told"]
+__all__ = ["VERSION", "Event", "added", "asked", "batch_of", "check_header", "copied", "reading_of", "refusing", "told"]
 
 Event: TypeAlias = dict[str, Any]
 VERSION = 2
+_WRONG = (KeyError, TypeError, AttributeError, ValueError, IndexError)  # what a wrong event raises
 _READABLE = (1, 2)
 _KEYS: dict[str, set[str]] = {  # states of runs from before there were constraints have none, and one may do without
     "ask": {"number", "by", "params", "why"},
     "tell": {"number", "values", "sem", "failure"},
     "add_many": {"number", "why", "params", "values", "sem", "failure", "constraints"},
 }
+
+
+@contextmanager
+def refusing(event: Mapping[str, Any]) -> Iterator[None]:
+    """Say of an event on which the block stumbles that it is none."""
+    try:
+        yield
+    except InvalidInput:
+        raise
+    except _WRONG as error:
+        raise InvalidInput(f"state: expected an event of Optimizer.state(), got {event!r:.80}") from error
 
 
 def asked(number: int, params: Mapping[str, Any], why: str, by: str) -> Event:
@@ -54,6 +67,7 @@ def told(number: int, reading: Reading) -> Event:
         "sem": reading.sem,
         "failure": reading.failure,
         "constraints": dict(reading.constraints),
+        **({"pruned": True} if reading.pruned else {}),
     }
 
 
@@ -77,6 +91,8 @@ def reading_of(event: Mapping[str, Any], names: tuple[str, ...]) -> Reading:
     if event["failure"] is None and not event["values"]:
         raise ValueError("a trial that did not fail has values")
     constraints = event.get("constraints")  # states of runs from before there were constraints have none
+    if event.get("pruned"):
+        return Reading(failure=event["failure"], pruned=True)
     if not constraints and not names:
         return Reading(tuple(event["values"]), event["sem"], event["failure"])
     constraints = constraints or {}
@@ -166,7 +182,7 @@ def check_header(state: Mapping[str, Any], space: Space, method: str) -> None:
     if missing:
         raise InvalidInput(f"state: expected the keys of Optimizer.state(), got none called {', '.join(missing)}")
     made_with = Space.from_dict(state["space"], source="state")
-    if made_with != space:
+    if list(made_with.items()) != list(space.items()):  # a known constraint is a function, which no state holds
         raise InvalidInput(f"state: expected a state of {space!r}, got one of {made_with!r}")
     if state["method"] != method:
         raise InvalidInput(

@@ -1,12 +1,14 @@
 """The history of a run: every trial with its point, and which of them are pending or failed.
 
 It is kept in columns, and a record is made when somebody asks for it: most of many trials are never looked at again.
+Trials have numbers of their own. In an optimizer they are 0, 1, 2, ..., in the order asked; a study may have trials
+that are not part of the run, so that some numbers are missing, and it takes them in in the order of finishing.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -26,7 +28,7 @@ __all__ = ["History"]
 
 
 class History:
-    """Trials by number, in the order asked.
+    """Trials by number.
 
     Parameters
     ----------
@@ -47,7 +49,9 @@ class History:
         self._constraint_names: tuple[str, ...] = ()
         self._constrained: list[int] = []  # complete trials with constraints, in the order told
         self._constraints = Growing(np.float64)  # their values, a row each; shaped when the names are known
-        self._params: list[dict[str, Any]] = []
+        self._numbers: list[int] = []  # of each row
+        self._rows: dict[int, int] = {}
+        self._params: list[dict[str, Any]] = []  # one for each row, as in the columns below
         self._why: list[str] = []
         self._readings: list[Reading | None] = []  # None where it is pending
         self._x = Growing(np.float64, (dimension,))
@@ -56,33 +60,43 @@ class History:
         self._at: dict[bytes, int] = {}
         self._taken: dict[bytes, int] = {}  # how many trials are pending or failed at a point
         self._standard_errors = False
+        self._next = 0
 
     def __len__(self) -> int:
         return len(self._params)
 
+    def __contains__(self, number: object) -> bool:
+        return number in self._rows
+
+    @property
+    def next_number(self) -> int:
+        """The number of the next trial where nobody gives it one: above all others."""
+        return self._next
+
     def point(self, number: int) -> Array:
         """Return the point of a trial on the unit cube, shape (D,), rounded where the space rounds: read-only."""
-        point: Array = self._x.view[number]
+        point: Array = self._x.view[self._rows[number]]
         return point
 
     def params(self, number: int) -> dict[str, Any]:
         """Return a copy of the parameters of a trial, so that nobody can change the history."""
-        return dict(self._params[number])
+        return dict(self._params[self._rows[number]])
 
     def values(self, number: int) -> tuple[float, ...]:
         """Return everything measured in a trial, in the user's units; nothing unless it is complete."""
-        reading = self._readings[number]
+        reading = self._readings[self._rows[number]]
         return () if reading is None else reading.values
 
     @property
     def records(self) -> tuple[TrialRecord, ...]:
-        """Every record, by number."""
-        return tuple(self.record(number) for number in range(len(self)))
+        """Every record, in the order in which the trials were taken in."""
+        return tuple(self.record(number) for number in self._numbers)
 
     def record(self, number: int) -> TrialRecord:
         """Return one record, with a copy of its parameters."""
         self._require_known(number)
-        params, why, reading = self.params(number), self._why[number], self._readings[number]
+        row = self._rows[number]
+        params, why, reading = dict(self._params[row]), self._why[row], self._readings[row]
         if reading is None:
             return TrialRecord(number, params, why)
         return TrialRecord(
@@ -132,7 +146,7 @@ class History:
 
         Values at different fidelities are not compared: those nearest to the target come first.
         """
-        below = 0 if self._costs is None else self._costs.below_target(self._params[number])
+        below = 0 if self._costs is None else self._costs.below_target(self._params[self._rows[number]])
         return below, -self._direction.turn(sum(values) / len(values)), number
 
     def best_of(self, numbers: Iterable[int]) -> int | None:
@@ -161,7 +175,8 @@ class History:
     @property
     def taken(self) -> Array:
         """The points that are not to be asked now, shape (p, D): of pending trials, then of failed ones, by number."""
-        return np.vstack([self._x.view[self._in["pending"]], self._failed.view])
+        pending = [self._rows[number] for number in self._in["pending"]]
+        return np.vstack([self._x.view[pending], self._failed.view])
 
     def is_taken(self, x: Array) -> bool:
         """Return whether a trial at exactly the point `x`, shape (D,), is pending or failed."""
@@ -173,8 +188,9 @@ class History:
 
     def begin(self, params: Mapping[str, Any], x: Array, why: str) -> int:
         """Add a pending trial and return its number."""
-        self.restore([params], x[None, :], [why], [])
-        return len(self) - 1
+        number = self._next
+        self.restore([number], [params], x[None, :], [why], [])
+        return number
 
     def finish(self, number: int, reading: Reading) -> None:
         """Give a pending trial its outcome."""
@@ -184,46 +200,48 @@ class History:
             self._taken[key] -= 1
         else:
             del self._taken[key]
-        self._readings[number] = reading
+        self._readings[self._rows[number]] = reading
         self._take_in(number, key, reading)
 
     def add(self, batch: Batch, why: str) -> None:
         """Add trials that have their outcomes."""
-        first = len(self)
-        self.restore(batch.params, batch.x, [why] * len(batch), list(enumerate(batch.readings, start=first)))
+        numbers = range(self._next, self._next + len(batch))
+        finished = list(zip(numbers, batch.readings, strict=True))
+        self.restore(numbers, batch.params, batch.x, [why] * len(batch), finished)
 
     def restore(
         self,
+        numbers: Sequence[int],
         params: Sequence[Mapping[str, Any]],
         points: Array,
         why: Sequence[str],
         finished: Sequence[tuple[int, Reading]],
     ) -> None:
-        """Begin many trials at points (n, D), then finish those numbers, which may be of earlier ones, in this order.
+        """Begin trials of these numbers at points (n, D), then finish some, which may be earlier ones, in this order.
 
         As `begin` and `finish` do one after another, in a fraction of the time.
         """
-        first = len(self)
-        numbers = range(first, first + len(params))
-        keys = [point.tobytes() for point in points + 0.0]
+        keys = {number: point.tobytes() for number, point in zip(numbers, points + 0.0, strict=True)}
+        self._rows.update(zip(numbers, range(len(self), len(self) + len(numbers)), strict=True))
+        self._numbers.extend(numbers)
+        self._next = max(self._next, max(numbers, default=-1) + 1)
         self._params.extend(map(dict, params))
         self._cost += len(params) if self._costs is None else sum(map(self._costs.of, params))
         self._why.extend(why)
         self._readings.extend([None] * len(numbers))
         self._x.extend(points)
-        for number, key in zip(numbers, keys, strict=True):
-            self._at.setdefault(key, number)
         outcomes = dict(finished)
-        for number, key in zip(numbers, keys, strict=True):
+        for number, key in keys.items():
+            self._at.setdefault(key, number)
             if number not in outcomes:
-                self._in["pending"].append(number)
+                insort(self._in["pending"], number)
                 self._taken[key] = self._taken.get(key, 0) + 1
         for number, reading in finished:
-            if number < first:
+            if number not in keys:
                 self.finish(number, reading)
             else:
-                self._readings[number] = reading
-                self._take_in(number, keys[number - first], reading)
+                self._readings[self._rows[number]] = reading
+                self._take_in(number, keys[number], reading)
 
     def _take_in(self, number: int, key: bytes, reading: Reading) -> None:
         """Keep what is asked of all finished trials together, so that no answer needs to look at every one."""
@@ -264,7 +282,7 @@ class History:
             No such trial, or one that was told.
         """
         self._require_known(number)
-        reading = self._readings[number]
+        reading = self._readings[self._rows[number]]
         if reading is not None:
             raise InvalidInput(
                 f"trial: expected a pending trial, got trial {number}, which is already {_state_of(reading)}; for a"
@@ -272,8 +290,8 @@ class History:
             )
 
     def _require_known(self, number: int) -> None:
-        if not 0 <= number < len(self):
-            known = f"0 to {len(self) - 1}" if len(self) else "none yet"
+        if number not in self._rows:
+            known = f"0 to {self._next - 1}" if len(self) else "none yet"
             raise InvalidInput(f"trial: expected the number of a trial that was asked ({known}), got {number}")
 
     def summary(self) -> str:

@@ -27,7 +27,7 @@ class Measured:
     Attributes
     ----------
     value
-        A number, a list of replicates, a tuple (mean, standard error) or `FAILED`.
+        A number, a list of replicates, an `Estimate` or `FAILED`.
     constraints
         A number for each constraint, by name, <= 0 where it holds; the same names in every trial.
 
@@ -49,6 +49,7 @@ def read_measured(
     outcome: object,
     constraints: object = None,
     *,
+    sem: object = None,
     names: tuple[str, ...],
     method: Method,
     reason: str | None = None,
@@ -62,6 +63,8 @@ def read_measured(
     constraints
         A mapping from names to numbers, where `outcome` brings none; None and an empty one are alike. A number that is
         not finite means that the evaluation failed, as it does for a value.
+    sem
+        The standard error of the value, where `outcome` brings none; None where it is not known.
     names
         The constraints of the run, sorted; empty as long as none were told.
     method
@@ -87,7 +90,7 @@ def read_measured(
             f"constraints: expected a method that handles them, got {type(method).__name__}, which would ignore them;"
             " use Auto, the default"
         )
-    reading = read_outcome(outcome, reason=reason)
+    reading = read_outcome(outcome, sem=sem, reason=reason)
     if told or reading.failure is None:
         check_names(told, names)
     if reading.failure is not None or not told:

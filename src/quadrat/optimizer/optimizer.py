@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import operator
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +31,7 @@ from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recomm
 from quadrat.optimizer.recommending import recommendation_of
 from quadrat.optimizer.replay import replay
 from quadrat.optimizer.robust import robust_recommendation
-from quadrat.optimizer.run import Run
+from quadrat.optimizer.run import Run, nothing_feasible_in_context
 from quadrat.optimizer.trial import Trial, TrialRecord
 from quadrat.randomness import generator
 from quadrat.space import Space
@@ -38,6 +39,7 @@ from quadrat.space.context import context_point
 
 __all__ = ["Optimizer"]
 
+_logger = logging.getLogger(__name__)
 _SAME_CONTEXT = 1e-9  # of an axis
 _TOLD = "told by the user"  # why a trial that was added is in the run
 
@@ -74,7 +76,7 @@ class Optimizer:
     Raises
     ------
     InvalidInput
-        An argument that is none of these.
+        An argument that is none of these; or a space whose constraint fewer than 1 in 1,000 uniform settings meet.
 
     Examples
     --------
@@ -182,8 +184,9 @@ class Optimizer:
     def tell(
         self,
         trial: Trial | int,
-        outcome: Outcome | Measured,
+        value: Outcome | Measured,
         *,
+        sem: float | None = None,
         constraints: Mapping[str, float] | None = None,
         reason: str | None = None,
     ) -> None:
@@ -193,11 +196,14 @@ class Optimizer:
         ----------
         trial
             What `ask` returned, or its number.
-        outcome
-            A number; a list or vector of replicates, each measured independently; a tuple (mean, standard error of that
-            mean); or `FAILED`. Mind the brackets: [a, b] is two replicates, (a, b) a mean and its standard error. NaN
-            and infinities count as failures. The point of a failed trial is not asked again. Or `Measured`, which is
-            one of these together with constraints.
+        value
+            A number; a list or vector of replicates, each measured independently; an `Estimate`, which is a number with
+            its standard error; or `FAILED`. NaN and infinities count as failures. The point of a failed trial is not
+            asked again. Or `Measured`, which is one of these together with constraints. A tuple is refused, because
+            it may be several objectives or a mean with its standard error.
+        sem
+            The standard error of `value`, a positive number in the same units, where `value` is one number:
+            ``tell(trial, 0.83, sem=0.02)`` is ``tell(trial, Estimate(0.83, 0.02))``. None where it is not known.
         constraints
             A number for each constraint, by name: it holds where its number is <= 0, so that "at most 8" is told as
             used - 8. NaN and infinities count as failures. The first trial told with constraints sets their names: all
@@ -208,19 +214,20 @@ class Optimizer:
         Raises
         ------
         InvalidInput
-            A trial that was told before, that nobody asked, or that is another optimizer's; an outcome that is none;
-            constraints that are none, or not those of this run.
+            The trial was already told, was never asked, or belongs to another optimizer; the value is none of these; a
+            standard error beside replicates or `FAILED`; constraints that are not numbers, or not those of this run.
         """
         number = self._number(trial)
         self._history.require_pending(number)
-        self._run.finish(number, self._read(outcome, constraints, reason))
+        self._finish(number, self._read(value, sem, constraints, reason))
 
     @on_one_blas_thread
     def add(
         self,
         params: Mapping[str, Any],
-        outcome: Outcome | Measured,
+        value: Outcome | Measured,
         *,
+        sem: float | None = None,
         constraints: Mapping[str, float] | None = None,
     ) -> TrialRecord:
         """Take in an outcome that was not asked for, such as an earlier result; it becomes a trial of its own.
@@ -231,7 +238,7 @@ class Optimizer:
         ----------
         params
             Where it was measured, by name; it may violate the space's constraint.
-        outcome, constraints
+        value, sem, constraints
             As of `tell`.
 
         Returns
@@ -245,9 +252,9 @@ class Optimizer:
             Parameters that are not in the space, or what `tell` refuses.
         """
         checked = self._checked(params)
-        reading = self._read(outcome, constraints)  # all is checked before anything changes
+        reading = self._read(value, sem, constraints)  # all is checked before anything changes
         number = self._begin(checked, _TOLD, "user").number
-        self._run.finish(number, reading)
+        self._finish(number, reading)
         return self.trial(number)
 
     @on_one_blas_thread
@@ -269,11 +276,12 @@ class Optimizer:
         params
             A list of mappings from names to values. Or a table with a column for each parameter (a pandas DataFrame,
             or what works like one), whose cells are None or NaN where a parameter does not exist. Or an Optuna study
-            of the same direction: failed trials are failed here, pruned ones have the last value that they reported
-            or are failed if they reported none, its constraints come along, and what is running or waiting is left out.
+            of the same direction: failed trials are failed here, its constraints come along, and what is running or
+            waiting is left out. So are pruned trials, which have no result; how many these are is logged.
         values
             An outcome for each, anything that `add` takes: mind that NaN is a failure, and so is an empty cell of a
-            column. With a table, also the name of its column that has them; with a study, nothing.
+            column. With a table, also the name of its column that has them; with a study, nothing. Where standard
+            errors are known, a list of `Estimate`.
         constraints
             A mapping for each, or None where there are none, as in `add`.
         skip_outside
@@ -289,7 +297,8 @@ class Optimizer:
         ------
         InvalidInput
             What `add` refuses, with the trial that is meant; lists of different lengths; columns that are no
-            parameters; a study of another direction or of several objectives.
+            parameters; a study of another direction or of several objectives, or with pruned trials where the method
+            certifies.
         """
         batch = gather_batch(
             params,
@@ -301,6 +310,9 @@ class Optimizer:
             method=self._method,
             skip_outside=skip_outside,
         )
+        failed = sum(reading.failure is not None for reading in batch.readings)
+        if failed:
+            _logger.warning("%d of the %d trials added had failed", failed, len(batch))
         return self._run.add(batch, _TOLD)
 
     # --- answers
@@ -336,7 +348,7 @@ class Optimizer:
         NotAvailable
             No trial is complete.
         InvalidInput
-            A context where there is none, or none where there are some.
+            A context where there is none, none where there are some, or one in which no feasible point was found.
         """
         point = context_point(self._space, context)
         best = self.best_seen
@@ -347,6 +359,8 @@ class Optimizer:
         if robust_to is not None:
             return robust_recommendation(self._space, self._history, self._direction, robust_to, best, self._seed)
         chosen = self._recommended(point)
+        if point is not None and not self._space.feasible(chosen.params):
+            raise nothing_feasible_in_context()
         return recommendation_of(
             chosen.guess,
             chosen.params,
@@ -520,13 +534,18 @@ class Optimizer:
         x = self._space.to_unit(params)
         return Trial(self._run.begin(params, x, why, by), dict(params), why, _mark=self._mark_of(x))
 
-    def _read(self, outcome: object, constraints: object, reason: str | None = None) -> Reading:
+    def _finish(self, number: int, reading: Reading) -> None:
+        if reading.failure is not None:
+            _logger.warning("trial %d failed: %s", number, reading.failure)
+        self._run.finish(number, reading)
+
+    def _read(self, value: object, sem: object, constraints: object, reason: str | None = None) -> Reading:
         names = self._history.constraint_names
-        return read_measured(outcome, constraints, names=names, method=self._method, reason=reason)
+        return read_measured(value, constraints, sem=sem, names=names, method=self._method, reason=reason)
 
     def _number(self, trial: Trial | int) -> int:
         if isinstance(trial, Trial):
-            known = trial.number < len(self._history)
+            known = trial.number < self._history.next_number
             if not known or trial._mark != self._mark_of(self._history.point(trial.number)):
                 raise InvalidInput(f"trial: expected a trial of this optimizer, got {trial!r:.120} of another one")
             return trial.number

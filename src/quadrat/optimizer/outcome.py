@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
 
 import numpy as np
 
-from quadrat.arrays import Array, as_number
+from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 
-__all__ = ["FAILED", "Failed", "Outcome", "Reading", "read_number", "read_outcome"]
+__all__ = ["FAILED", "Estimate", "Failed", "Outcome", "Reading", "read_number", "read_outcome"]
 
-_EXPECTED = "a number, a list of replicates, a tuple (mean, standard error), FAILED or Measured"
+_EXPECTED = "a number, a list of replicates, Estimate, FAILED or Measured"
+_REPLICATE = "a plain number, because the entries of a list are replicates"
+_MEAN = "one number beside a standard error"
+_SEVERAL = (
+    "several objectives are not supported yet: return one number, and tell a limit on another as a constraint with"
+    " qd.Measured"
+)
 _SMALLEST, _LARGEST = 1e-150, 1e150  # standard errors whose squares are still ordinary numbers
 
 
@@ -34,8 +40,39 @@ class Failed(Enum):
 FAILED: Final = Failed.FAILED
 """What to tell, or to return from an objective, where an evaluation gave no value; it is the same object everywhere."""
 
-Outcome: TypeAlias = float | Sequence[float] | tuple[float, float] | Array | Failed
-"""What may be told: a number, a list or vector of replicates, a tuple (mean, standard error), or `FAILED`."""
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value whose standard error is known: what an objective may return, and what may be told.
+
+    It is for a mean of many measurements, or for an instrument that states its error. Replicates that you still have go
+    in a list instead: the model learns the noise from their spread. Both fields are checked when it is told, so that
+    the error names the trial.
+
+    Attributes
+    ----------
+    value
+        One number, in the units of the objective. NaN and infinities count as failures.
+    sem
+        The standard error of `value`, in the same units: a positive number.
+
+    Examples
+    --------
+    >>> from quadrat.optimizer import Optimizer
+    >>> from quadrat.space import Float, Space
+    >>> optimizer = Optimizer(Space(x=Float(0, 1)), direction="maximize")
+    >>> optimizer.tell(optimizer.ask(), Estimate(0.83, 0.02))
+    >>> optimizer.tell(optimizer.ask(), 0.79, sem=0.02)  # the same, in other words
+    >>> [(record.value, record.sem) for record in optimizer.trials]
+    [(0.83, 0.02), (0.79, 0.02)]
+    """
+
+    value: float
+    sem: float
+
+
+Outcome: TypeAlias = float | Sequence[float] | Estimate | Array | Failed
+"""What may be told: a number, a list or vector of replicates, an `Estimate`, or `FAILED`; a tuple is refused."""
 
 
 @dataclass(frozen=True)
@@ -52,91 +89,164 @@ class Reading:
         Why there is no value; None when there is.
     constraints
         What was told of constraints, by name, in the order of names; empty when nothing was, or when the trial failed.
+    pruned
+        Whether there is no value because the trial of a study was stopped early: that is no failure of its setting.
     """
 
     values: tuple[float, ...] = ()
     sem: float | None = None
     failure: str | None = None
     constraints: dict[str, float] = field(default_factory=dict)
+    pruned: bool = False
 
 
-def read_outcome(outcome: object, *, name: str = "outcome", reason: str | None = None) -> Reading:
+def read_outcome(outcome: object, *, sem: object = None, name: str = "outcome", reason: str | None = None) -> Reading:
     """Return what `outcome` says.
 
-    A tuple of two is always (mean, standard error of that mean), a list or vector of two is always two replicates. A
-    value that is not finite means that the evaluation failed; so does a list with such a value in it.
+    A list or vector has replicates. A tuple is refused: it may be several objectives, or a mean with its standard
+    error, and only the user knows which. A value that is not finite means that the evaluation failed; so does a list
+    with such a value in it.
 
     Parameters
     ----------
     outcome
         See above; NumPy scalars, arrays of shape () and (r,), and whatever else float() takes are numbers.
+    sem
+        The standard error of `outcome`, which is then one number; None where it is not known.
     name
-        What to call it in errors.
+        What to call the outcome in errors.
     reason
         Why it failed, where it did.
 
     Raises
     ------
     InvalidInput
-        Anything else: a bool, a string, None, a complex number, an empty list, a standard error that is not positive.
+        Anything else: a tuple, a dict, a bool, a string, None, a complex number, an empty list, a standard error that
+        is not positive, or one beside replicates or `FAILED`.
 
     Examples
     --------
     >>> read_outcome([1, 2])
     Reading(values=(1.0, 2.0), sem=None, failure=None, constraints={})
-    >>> read_outcome((1, 2))
+    >>> read_outcome(Estimate(1, 2))
     Reading(values=(1.0,), sem=2.0, failure=None, constraints={})
     >>> read_outcome(float("nan"))
     Reading(values=(), sem=None, failure='told nan', constraints={})
+    >>> read_outcome((1, 2, 3))
+    Traceback (most recent call last):
+    quadrat.errors.InvalidInput: outcome: expected ..., got a tuple of 3, (1, 2, 3); replicates go in a list; ...
     """
-    if type(outcome) is float and math.isfinite(outcome):  # nearly all are, and there may be many
+    if type(outcome) is float and sem is None and math.isfinite(outcome):  # nearly all are, and there may be many
         return Reading((outcome,))
+    if isinstance(outcome, Estimate):
+        if sem is not None:
+            raise InvalidInput(
+                f"sem: expected it once, got {outcome!r:.80} and sem={sem!r:.80}; leave one of the two out"
+            )
+        return _read_estimate(outcome.value, outcome.sem, name, reason)
+    if sem is not None:
+        return _read_estimate(outcome, sem, name, reason)
     if isinstance(outcome, Failed):
         return Reading(failure=reason or "told FAILED")
-    values: tuple[float, ...]
-    if isinstance(outcome, tuple):
-        if len(outcome) != 2:
-            raise InvalidInput(
-                f"{name}: expected a tuple (mean, standard error), got {len(outcome)} entries: {outcome!r:.80};"
-                " replicates go in a list"
-            )
-        values, sem = (read_number(outcome[0], f"{name}: mean"),), outcome[1]
-        if math.isfinite(values[0]):  # where the mean is not finite, its standard error seldom is
-            sem = as_number(sem, name=f"{name}: standard error", at_least=_SMALLEST, at_most=_LARGEST)
-    else:
-        values, sem = _values(outcome, name), None
+    values = _values(outcome, name)
     wrong = [value for value in values if not math.isfinite(value)]
     if wrong:
         many = f" among {len(values)} replicates" if len(values) > 1 else ""
         return Reading(failure=reason or f"told {wrong[0]}{many}")
-    return Reading(values, sem)
+    return Reading(values)
 
 
-def _values(outcome: object, name: str) -> tuple[float, ...]:
+def _read_estimate(value: object, sem: object, name: str, reason: str | None) -> Reading:
+    """Return a mean with its standard error."""
+    if isinstance(value, Failed):
+        raise InvalidInput(f"{name}: expected {_MEAN}, got FAILED; leave the standard error out")
+    if isinstance(value, list) or (_is_array(value) and np.asarray(value).ndim > 0):
+        raise InvalidInput(
+            f"{name}: expected {_MEAN}, got replicates, {value!r:.80}; they carry their own spread: leave the standard"
+            " error out, or tell their mean instead of them"
+        )
+    (mean,) = _values(value, name, _MEAN)
+    if not math.isfinite(mean):  # then its standard error is seldom finite
+        return Reading(failure=reason or f"told {mean}")
+    expected = "a positive finite number, the standard error of the value"
+    error = read_number(sem, "sem", expected)
+    if not _SMALLEST <= error <= _LARGEST:
+        if 0 < error < math.inf:
+            expected += f", from {_SMALLEST:g} to {_LARGEST:g}"
+        raise InvalidInput(f"sem: expected {expected}, got {sem!r:.80}; leave it out where it is not known")
+    return Reading((mean,), error)
+
+
+def _values(outcome: object, name: str, expected: str = _EXPECTED) -> tuple[float, ...]:
     """Return the replicates in a list or vector; one for anything that is one number."""
     entries: list[object]
     if isinstance(outcome, list):
         entries = outcome
-    elif not isinstance(outcome, np.generic) and hasattr(outcome, "__array__"):
+    elif _is_array(outcome):
         array = np.asarray(outcome)
         if array.ndim > 1:
-            raise InvalidInput(f"{name}: expected {_EXPECTED}, got an array of shape {array.shape}; flatten it")
+            raise InvalidInput(
+                f"{name}: expected {expected}, got an array of shape {array.shape}; replicates go in a list, or in an"
+                " array with one axis"
+            )
         entries = list(array.reshape(-1))  # keeps NumPy scalars, so that bool and complex are still seen
+        if array.ndim == 0:
+            return (_one_number(entries[0], name, expected),)
     else:
-        return (read_number(outcome, name),)
+        return (_one_number(outcome, name, expected),)
     if not entries:
         raise InvalidInput(
-            f"{name}: expected {_EXPECTED}, got nothing: {outcome!r}; tell FAILED where there is no value"
+            f"{name}: expected {expected}, got nothing: {outcome!r}; tell FAILED where there is no value"
         )
     label = name if len(entries) == 1 else name + "[{}]"
-    return tuple(read_number(entry, label.format(i)) for i, entry in enumerate(entries))
+    return tuple(_one_number(entry, label.format(i), _REPLICATE) for i, entry in enumerate(entries))
 
 
-def read_number(value: object, name: str, expected: str = _EXPECTED) -> float:
-    """Return a real number, NaN and infinities included; `expected` says in errors what else would do."""
+def _is_array(outcome: object) -> bool:
+    """Return whether NumPy takes it for an array: its own, a Series, a tensor; not one of NumPy's scalars."""
+    return hasattr(outcome, "__array__") and not isinstance(outcome, np.generic | tuple | Mapping)
+
+
+def _one_number(value: object, name: str, expected: str) -> float:
+    """Return the number that an outcome, or an entry of a list of replicates, is; say in errors where the rest goes."""
+    if isinstance(value, tuple):
+        raise InvalidInput(_about_tuple(value, name, expected))
+    if isinstance(value, Mapping):
+        raise InvalidInput(f"{name}: expected {expected}, got {value!r:.80}; {_SEVERAL}")
+    if isinstance(value, Estimate):
+        raise InvalidInput(
+            f"{name}: expected {expected}, got {value!r:.80}; an Estimate stands alone, in no other outcome"
+        )
+    is_many = isinstance(value, Iterable) and not isinstance(value, str | bytes | list)
+    return read_number(value, name, expected, hint="; replicates go in a list" if is_many else "")
+
+
+def _about_tuple(value: tuple[object, ...], name: str, expected: str) -> str:
+    """Return why a tuple is refused: only the user knows what it means."""
+    got = f"got a tuple of {len(value)}, {value!r:.80}"
+    if expected == _REPLICATE:
+        hint = "several objectives are not supported yet; qd.Estimate(mean, standard error) stands alone, in no list"
+    elif not value:
+        hint = "tell FAILED where there is no value"
+    elif len(value) == 1:
+        hint = "leave out the comma after the number; replicates go in a list"
+    elif len(value) > 2:
+        hint = f"replicates go in a list; {_SEVERAL}"
+    else:
+        return (
+            f"{name}: expected one outcome, {got}. If these are two objectives: Quadrat does not optimise several"
+            " objectives yet; return one number, and tell a limit on the other as a constraint with qd.Measured. If"
+            " these are a mean and its standard error: return qd.Estimate(value, sem), or tell(trial, value, sem=...)."
+            " Replicates go in a list."
+        )
+    return f"{name}: expected {expected}, {got}; {hint}"
+
+
+def read_number(value: object, name: str, expected: str, *, hint: str = "") -> float:
+    """Return a real number, NaN and infinities included; `expected` and `hint` say in errors what would do."""
     if not isinstance(value, bool | np.bool_ | str | bytes | complex | np.complexfloating):
         try:
             return float(value)  # type: ignore[arg-type]  # that it may not convert is what is being tested
         except (TypeError, ValueError, OverflowError):
             pass
-    raise InvalidInput(f"{name}: expected {expected}, got {value!r:.80}")
+    raise InvalidInput(f"{name}: expected {expected}, got {value!r:.80}{hint}")

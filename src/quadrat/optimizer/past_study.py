@@ -5,10 +5,12 @@ A study is known by what it has, so that Optuna is not needed here.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeGuard
 
 from quadrat.errors import InvalidInput
+from quadrat.methods.base import Method
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.outcome import FAILED
 from quadrat.optimizer.past_trials import PastTrials
@@ -16,7 +18,8 @@ from quadrat.optimizer.past_trials import PastTrials
 __all__ = ["Study", "constraints_of", "is_study", "past_trials_in_study"]
 
 _STATES = ("COMPLETE", "PRUNED", "FAIL", "RUNNING", "WAITING")
-_FAILURES = {"COMPLETE": None, "PRUNED": "pruned before it had a value", "FAIL": "failed in the study"}
+_FAILURES = {"COMPLETE": None, "FAIL": "failed in the study"}
+_logger = logging.getLogger(__name__)
 
 
 class Study(Protocol):
@@ -32,11 +35,11 @@ def is_study(given: object) -> TypeGuard[Study]:
     return hasattr(given, "trials") and (hasattr(given, "directions") or hasattr(given, "direction"))
 
 
-def past_trials_in_study(study: Study, direction: Direction) -> PastTrials:
-    """Return the finished trials of a study; those that run or wait are left out.
+def past_trials_in_study(study: Study, direction: Direction, method: Method) -> PastTrials:
+    """Return the complete and failed trials of a study; those that run or wait, or were pruned, are left out.
 
-    A pruned trial counts with the last value that it reported, and as failed where it reported none. Constraints are
-    taken along: a study means the same by them, numbers that are <= 0 where they hold.
+    A pruned trial has no result: what it reported last is not what it was to measure. How many there are is logged.
+    Constraints are taken along: a study means the same by them, numbers that are <= 0 where they hold.
 
     Parameters
     ----------
@@ -44,23 +47,33 @@ def past_trials_in_study(study: Study, direction: Direction) -> PastTrials:
         One objective.
     direction
         Which the study must have too.
+    method
+        What learns from the trials.
 
     Raises
     ------
     InvalidInput
-        Several objectives, the other direction, or trials in a state that Optuna does not have.
+        Several objectives, the other direction, or trials in a state that Optuna does not have; pruned trials where the
+        method certifies.
     """
     _check_direction(study, direction)
-    finished = [(trial, state) for trial in _trials(study) if (state := _state(trial)) in _FAILURES]
-    outcomes = [_outcome(trial, state) for trial, state in finished]
+    trials = [(trial, _state(trial)) for trial in _trials(study)]
+    pruned = sum(state == "PRUNED" for _, state in trials)
+    if pruned and method.facts.certifies:
+        raise InvalidInput(
+            f"study: expected no pruned trials for {type(method).__name__}, which certifies, got {pruned}: a pruner"
+            " goes by the values seen, and a certificate needs all of them; use a method that does not certify, such as"
+            " Auto"
+        )
+    if pruned:
+        _logger.warning("left out %d of %d trials, which were pruned and have no result", pruned, len(trials))
+    finished = [(trial, state) for trial, state in trials if state in _FAILURES]
+    outcomes = [trial.value if state == "COMPLETE" else FAILED for trial, state in finished]
     return PastTrials(
         [trial.params for trial, _ in finished],
         outcomes,
         [constraints_of(trial) or None for trial, _ in finished],
-        [
-            _FAILURES[state] if outcome is FAILED else None
-            for (_, state), outcome in zip(finished, outcomes, strict=True)
-        ],
+        [_FAILURES[state] for _, state in finished],
         [f"trial {trial.number}" for trial, _ in finished],
     )
 
@@ -94,12 +107,6 @@ def _state(trial: Any) -> str:
             " results go in as lists of params and values"
         )
     return state
-
-
-def _outcome(trial: Any, state: str) -> object:
-    if state == "COMPLETE":
-        return trial.value
-    return FAILED if state == "FAIL" or trial.value is None else trial.value
 
 
 def constraints_of(trial: Any) -> Mapping[str, float]:

@@ -77,8 +77,8 @@ def predictions_of(
     found = search.predict(points)
     if found is None:
         raise NotAvailable(
-            f"predict: expected a method with a model of the objective that the data do not contradict, got"
-            f" {type(method).__name__} (certificate() says what it knows); Auto, the default, has one"
+            "predict: expected a method with a model of the objective that the data do not contradict, got"
+            f" {type(method).__name__} (certificate() says what it knows); {_who_predicts(space)}"
         )
     # As of a recommendation: intervals of a method that certifies are never a fitted model's.
     fitted = not method.facts.certifies
@@ -92,3 +92,12 @@ def predictions_of(
         )
         for one, mean, low, high in zip(params, *(part.tolist() for part in found), strict=True)
     )
+
+
+def _who_predicts(space: Space) -> str:
+    """Return what to do instead, in a space of this kind."""
+    if space.contexts:
+        return "in contexts LPGPUCB has one"
+    if space.fidelity is not None:
+        return "with fidelities none has, and recommend() says what is expected of the best setting"
+    return "Auto, the default, has one"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["BestSeen", "CertificateReport", "Recommendation", "WorstCase", "why_recommended"]
+__all__ = ["BestSeen", "CertificateReport", "Recommendation", "WorstCase", "why_in_study", "why_recommended"]
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,24 @@ class CertificateReport:
         said = {name: getattr(self, name) for name in shown}
         parts = [f"{name}={got!r}" for name, got in said.items() if name == "value" or got is not None]
         return f"CertificateReport({', '.join(parts)})"
+
+
+def why_in_study(why: str, inner: int, number: int, missing: Sequence[str]) -> str:
+    """Return what `why_recommended` says of a run made from a study, with the study's number of the best seen.
+
+    Parameters
+    ----------
+    why
+        Its sentence.
+    inner, number
+        The number of the best seen in the run and in the study.
+    missing
+        Parameters that trials have and the search space has not: what is recommended is then a part of a setting.
+    """
+    if missing:
+        names = ", ".join(map(repr, missing))
+        return f"The search space lacks {names}, so this is a part of a setting; the best seen is trial {number}."
+    return why.replace(f"rial {inner}", f"rial {number}", 1)  # it names the best seen, if any
 
 
 def why_recommended(

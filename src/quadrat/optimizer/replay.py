@@ -1,4 +1,4 @@
-"""A run rebuilt from its log."""
+"""A run rebuilt from its log: all of it, or as it was when so many trials had finished."""
 
 from __future__ import annotations
 
@@ -6,20 +6,17 @@ import gc
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
-from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
-from quadrat.methods.base import Failed, Happened, Told
-from quadrat.optimizer.events import Event, asked, batch_of, reading_of, told
-from quadrat.optimizer.outcome import Reading
+from quadrat.methods.base import Happened
+from quadrat.optimizer.batch import Batch
+from quadrat.optimizer.events import Event, batch_of, reading_of, refusing
 from quadrat.optimizer.run import Run
 from quadrat.space.context import context_of, context_point
 
-__all__ = ["replay"]
+__all__ = ["Replay", "replay"]
 
 _logger = logging.getLogger(__name__)
-_WRONG = (KeyError, TypeError, AttributeError, ValueError, IndexError)  # what a wrong event raises
 
 
 def replay(run: Run, events: Sequence[Event]) -> None:
@@ -33,62 +30,129 @@ def replay(run: Run, events: Sequence[Event]) -> None:
     InvalidInput
         An event that is none, or that cannot have happened then.
     """
-    try:
-        points = run.space.to_units(event["params"] for event in events if event["event"] == "ask")
-    except InvalidInput as error:
-        raise InvalidInput(f"state: {error}") from None
     again = len(events) if run.search.asking_changes_nothing else 0
     if again:
         again = next((i for i in reversed(range(again)) if _is_suggestion(events[i])), again)
         if any(event["event"] == "add_many" for event in events[again:]):
             again = len(events)  # what the search was before these is not worth the time it takes to learn
-        with _garbage_left_alone():
-            points = points[_restore(run, events[:again], points) :]
-    remaining = iter(points)
-    for event in events[again:]:
+    log = Replay(run, events)
+    log.restore(again)
+    log.repeat(len(events), compare=True)
+
+
+class Replay:
+    """A log that happens again in a run that is still empty, event by event or many at once.
+
+    Parameters
+    ----------
+    run
+        The run.
+    events
+        The log.
+
+    Raises
+    ------
+    InvalidInput
+        Parameters that are not in the space.
+    """
+
+    def __init__(self, run: Run, events: Sequence[Event]) -> None:
+        self._run, self._events = run, events
         try:
-            if event["event"] == "ask":
-                if _is_suggestion(event):
-                    _compare(run, event)
-                run.begin(event["params"], next(remaining), event["why"], event["by"])
-            elif event["event"] == "tell":
-                run.history.require_pending(event["number"])
-                run.finish(event["number"], reading_of(event, run.history.constraint_names))
-            else:
-                run.add(batch_of(event, run.space, run.history.constraint_names), event["why"])
-        except InvalidInput:
-            raise
-        except _WRONG as error:
-            raise _refused(event) from error
+            self._points = run.space.to_units(event["params"] for event in events if event["event"] == "ask")
+        except InvalidInput as error:
+            raise InvalidInput(f"state: {error}") from None
+        self._place = 0  # of the next event
+        self._asked = 0  # of these were asks
+        self._finished = 0  # trials
+        self._rest: tuple[Batch, str] | None = None  # of trials that were added at once, those still to come
+
+    def until(self, finished: int) -> None:
+        """Let events happen until so many trials have finished.
+
+        What was added at once is added in pieces, one at each stop, as if it had been read then.
+        """
+        while self._finished < finished:
+            if self._rest is not None:
+                self._add(finished - self._finished)
+                continue
+            stop = self._place
+            left = finished - self._finished
+            while left and self._events[stop]["event"] != "add_many":
+                left -= self._events[stop]["event"] == "tell"
+                stop += 1
+            if stop > self._place:
+                self._finished = finished - left
+                if self._run.search.asking_changes_nothing:
+                    self.restore(stop)
+                else:
+                    self.repeat(stop)
+            elif left:
+                event = self._events[self._place]
+                self._place += 1
+                self._rest = batch_of(event, self._run.space, self._run.history.constraint_names), event["why"]
+
+    def restore(self, stop: int) -> None:
+        """Let the events before `stop` happen without asking the search, which is told all of them at once."""
+        run, happened = self._run, list[Happened]()
+        with _garbage_left_alone():
+            while self._place < stop:
+                end = next((i for i in range(self._place, stop) if self._events[i]["event"] == "add_many"), stop)
+                happened += self._restored(self._events[self._place : end])
+                self._place = end
+                if end < stop:
+                    event = self._events[end]
+                    with refusing(event):
+                        batch = batch_of(event, run.space, run.history.constraint_names)
+                        happened += run.all_happened(batch)
+                        run.keep(batch, event["why"])
+                    self._place += 1
+            run.search.rebuild(happened)
+
+    def _restored(self, events: Sequence[Event]) -> list[Happened]:
+        points, first = self._points[self._asked :], self._run.history.next_number
+        asks = [event for event in events if event["event"] == "ask"]
+        self._asked += len(asks)
+        for number, event in enumerate(asks, start=first):
+            if event["number"] != number:
+                raise InvalidInput(f"state: expected trial {number} to be asked next, got {event!r:.80}")
+        return self._run.restore(events, points)
+
+    def repeat(self, stop: int, *, compare: bool = False) -> None:
+        """Let the events before `stop` happen one by one, suggestions included; warn where one differs, if asked to."""
+        for event in self._events[self._place : stop]:
+            with refusing(event):
+                self._repeat(event, compare=compare)
+        self._place = max(self._place, stop)
+
+    def _repeat(self, event: Event, *, compare: bool) -> None:
+        run = self._run
+        if event["event"] == "ask":
+            if _is_suggestion(event) and (compare or not run.search.asking_changes_nothing):
+                _ask_again(run, event, compare=compare)
+            run.begin(event["params"], self._points[self._asked], event["why"], event["by"])
+            self._asked += 1
+        elif event["event"] == "tell":
+            number = event["number"]
+            if type(number) is not int:
+                raise TypeError
+            run.history.require_pending(number)
+            run.finish(number, reading_of(event, run.history.constraint_names))
+        else:
+            run.add(batch_of(event, run.space, run.history.constraint_names), event["why"])
+
+    def _add(self, most: int) -> None:
+        """Add the next of the trials that were added at once."""
+        assert self._rest is not None
+        batch, why = self._rest
+        count = min(len(batch), most)
+        self._run.add(batch.part(0, count), why)
+        self._finished += count
+        self._rest = (batch.part(count, len(batch)), why) if count < len(batch) else None
 
 
 def _is_suggestion(event: Event) -> bool:
     return bool(event["event"] == "ask" and event["by"] == "method")
-
-
-def _restore(run: Run, events: Sequence[Event], points: Array) -> int:
-    """Let events happen again without asking the search; return how many asks there were, at the first of `points`."""
-    happened: list[Happened] = []
-    begun, stretch = 0, _Stretch(run, points)
-    for event in events:
-        try:
-            if event["event"] == "ask":
-                stretch.begin(event)
-            elif event["event"] == "tell":
-                happened.append(stretch.finish(event))
-            else:
-                begun += stretch.restore()
-                batch = batch_of(event, run.space, run.history.constraint_names)
-                happened.extend(run.all_happened(batch))
-                run.keep(batch, event["why"])
-                stretch = _Stretch(run, points[begun:])
-        except InvalidInput:
-            raise
-        except _WRONG as error:
-            raise _refused(event) from error
-    begun += stretch.restore()
-    run.search.rebuild(happened)
-    return begun
 
 
 @contextmanager
@@ -103,65 +167,10 @@ def _garbage_left_alone() -> Iterator[None]:
             gc.enable()
 
 
-class _Stretch:
-    """A stretch of a log with asks and tells alone, which the history takes in at once when it is over.
-
-    Parameters
-    ----------
-    run
-        The run at its beginning.
-    points
-        Where the asks will be, shape (n, D), and further ones.
-    """
-
-    def __init__(self, run: Run, points: Array) -> None:
-        self._run, self._points = run, points
-        self._first = len(run.history)
-        self._names = run.history.constraint_names
-        self._params: list[dict[str, Any]] = []
-        self._why: list[str] = []
-        self._finished: dict[int, Reading] = {}
-
-    def begin(self, event: Event) -> None:
-        """Let a trial be asked."""
-        params, why = event["params"], event["why"]
-        self._run.events.append(asked(self._first + len(self._params), params, why, event["by"]))
-        self._params.append(params)
-        self._why.append(why)
-
-    def finish(self, event: Event) -> Told | Failed:
-        """Let a trial be told; return what the search makes of it."""
-        number = event["number"]
-        if type(number) is not int:
-            raise TypeError
-        place = number - self._first
-        if number < 0 or number in self._finished or place >= len(self._params):
-            self.restore()  # then the history says what is wrong
-        if place < 0 or number in self._finished or place >= len(self._params):
-            self._run.history.require_pending(number)
-        reading = reading_of(event, self._names)
-        if reading.failure is None:
-            self._names = self._names or tuple(reading.constraints)
-        self._finished[number] = reading
-        self._run.events.append(told(number, reading))
-        x = self._points[place] if place >= 0 else self._run.history.point(number)
-        return self._run.happened(number, x, reading)
-
-    def restore(self) -> int:
-        """Give everything to the history; return how many trials were asked."""
-        n = len(self._params)
-        self._run.history.restore(self._params, self._points[:n], self._why, list(self._finished.items()))
-        return n
-
-
-def _refused(event: Event) -> InvalidInput:
-    return InvalidInput(f"state: expected an event of Optimizer.state(), got {event!r:.80}")
-
-
-def _compare(run: Run, event: Event) -> None:
-    """Ask the search again, and warn where it answers otherwise."""
+def _ask_again(run: Run, event: Event, *, compare: bool) -> None:
+    """Ask the search again, and where `compare` is set, warn if it answers otherwise."""
     params, _ = run.propose(context_point(run.space, context_of(run.space, event["params"]) or None))
-    if params != event["params"]:
+    if compare and params != event["params"]:
         # What was evaluated is what counts. The run goes on, it is only not the one it would have been.
         _logger.warning(
             "trial %d: this machine suggests %r where %r was asked; later suggestions may differ too",

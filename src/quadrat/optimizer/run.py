@@ -1,25 +1,35 @@
-"""A run: a search, the history of its trials and the log of its events, which change together."""
+"""A run: a search, the history of its trials and the log of its events, which change together.
+
+It is what stands behind every door: `Optimizer`, `QuadratSampler` and with it `quadrat tune`. All of them read outcomes
+alike, turn them into what the search is told here, and have the next trial proposed here.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from quadrat.arrays import Array
-from quadrat.methods.base import Failed, Happened, Method, Told
+from quadrat.errors import InvalidInput
+from quadrat.methods.base import Failed, Happened, Method, Pruned, Told
 from quadrat.optimizer.batch import Batch
+from quadrat.optimizer.collisions import feasible_in_context, feasible_point, free_point
 from quadrat.optimizer.costs import Costs
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.domain_of import domain_of
-from quadrat.optimizer.events import Event, added, asked, told
+from quadrat.optimizer.events import Event, added, asked, reading_of, refusing, told
 from quadrat.optimizer.history import History
 from quadrat.optimizer.outcome import Reading
-from quadrat.optimizer.proposing import propose
+from quadrat.randomness import generator
 from quadrat.space import Space
+from quadrat.space.constraint import check_share
 
-__all__ = ["Run"]
+__all__ = ["Run", "nothing_feasible_in_context"]
 
+_COLLISION_STREAM = 0x0C011151  # names the stream of `free_point`, apart from those that methods draw from
 _logger = logging.getLogger(__name__)
 
 
@@ -37,9 +47,15 @@ class Run:
     seed
         Names all randomness.
 
+    Raises
+    ------
+    InvalidInput
+        The space's constraint is met by too few settings (`quadrat.space.constraint.check_share`), or the method
+        cannot search the space.
+
     Attributes
     ----------
-    space
+    space, direction, method, seed
         As given.
     search
         What the method makes of it.
@@ -50,16 +66,58 @@ class Run:
     """
 
     def __init__(self, space: Space, direction: Direction, method: Method, seed: int) -> None:
-        self.space = space
-        self._direction = direction
-        self._seed = seed
+        check_share(space)
+        self.space, self.direction, self.method, self.seed = space, direction, method, seed
         self.search = direction.turn_method(method).start(domain_of(space), seed)
         self.history = History(space.dimension, direction, None if space.fidelity is None else Costs(space))
         self.events: list[Event] = []
 
-    def propose(self, context: Array | None = None) -> tuple[dict[str, Any], str]:
-        """Return what the search would evaluate next, in a context, shape (D,), where there is one; and why."""
-        return propose(self.search, self.space, self.history, self._seed, context)
+    def propose(
+        self, context: Array | None = None, *, number: int | None = None, elsewhere: Array | None = None
+    ) -> tuple[dict[str, Any], str]:
+        """Return the parameters that the search would evaluate next, and why.
+
+        Parameters
+        ----------
+        context
+            Coordinates that are given, shape (D,), NaN on the free axes; None where all are free.
+        number
+            The trial's, which names the randomness; None is the next one.
+        elsewhere
+            Points (p, D) that are being evaluated and are not in the history.
+
+        Raises
+        ------
+        InvalidInput
+            A context in which no feasible point was found.
+        """
+        space, history = self.space, self.history
+        number = history.next_number if number is None else number
+        taken = history.taken if elsewhere is None else np.vstack([elsewhere, history.taken])
+
+        def is_taken(x: Array) -> bool:
+            return history.is_taken(x) or (elsewhere is not None and bool((elsewhere == x).all(axis=1).any()))
+
+        asked_for = self.search.ask(number, taken, context)
+        x, why = space.round(asked_for.x), asked_for.why
+        # On a continuous space equal points are no accident: methods that certify measure the same point again.
+        collides = not space.is_continuous and is_taken(x)
+        forbidden = not space.allowed(x[None, :])[0]
+        if collides or forbidden:
+            rng = generator(self.seed, number, _COLLISION_STREAM)
+            free = free_point(space, x, is_taken, rng, context)
+            if free is None and forbidden:
+                if context is None:
+                    free = feasible_point(space, is_taken, rng)
+                else:
+                    free = feasible_in_context(space, context, rng)
+                    if free is None:
+                        raise nothing_feasible_in_context()
+            if free is not None:
+                wanted = "that is feasible" if forbidden else "that is neither pending nor failed"
+                x, why = free, f"{why}; moved to a neighbour {wanted}"
+        repeated = history.first_at(x)
+        return space.from_unit(x), why if repeated is None else f"{why}; repeats trial {repeated}"
 
     def begin(self, params: Mapping[str, Any], x: Array, why: str, by: str) -> int:
         """Add a pending trial at x, shape (D,), chosen by "method" or "user", and return its number."""
@@ -69,40 +127,94 @@ class Run:
 
     def finish(self, number: int, reading: Reading) -> None:
         """Give a pending trial its outcome."""
-        happened = self.happened(number, self.history.point(number), reading)
-        if isinstance(happened, Failed):
-            _logger.warning("trial %d failed: %s", number, reading.failure)
-        self.search.take(happened)
+        self.search.take(self._happened(number, self.history.point(number), reading))
         self.history.finish(number, reading)
         self.events.append(told(number, reading))
 
     def add(self, batch: Batch, why: str) -> range:
         """Add trials that have their outcomes, all at once, and return their numbers."""
-        numbers = range(len(self.history), len(self.history) + len(batch))
-        if numbers:
+        first = self.history.next_number
+        if len(batch):
             for happened in self.all_happened(batch):
                 self.search.take(happened)
             self.keep(batch, why)
-        return numbers
+        return range(first, first + len(batch))
 
     def keep(self, batch: Batch, why: str) -> None:
         """Write down trials that the search was told of."""
-        self.events.append(added(len(self.history), batch, why))
+        self.events.append(added(self.history.next_number, batch, why))
         self.history.add(batch, why)
-
-    def happened(self, number: int, x: Array, reading: Reading) -> Told | Failed:
-        """Return what the search is told of a trial at x, shape (D,)."""
-        return self._direction.told(number, x, reading) if reading.failure is None else Failed(number, x)
 
     def all_happened(self, batch: Batch) -> list[Happened]:
         """Return what the search is told of trials that are added: those with values together, then those that failed.
 
         They are numbered from the next number on.
         """
-        trials = zip(range(len(self.history), len(self.history) + len(batch)), batch.x, batch.readings, strict=True)
-        each = [self.happened(*trial) for trial in trials]
+        first = self.history.next_number
+        trials = zip(range(first, first + len(batch)), batch.x, batch.readings, strict=True)
+        each = [self._happened(*trial) for trial in trials]
         complete = tuple(one for one in each if isinstance(one, Told))
-        failed = [one for one in each if isinstance(one, Failed)]
-        if failed:
-            _logger.warning("%d of the %d trials added had failed", len(failed), len(batch))
+        failed = [one for one in each if not isinstance(one, Told)]
         return [complete, *failed] if complete else [*failed]
+
+    def restore(self, events: Sequence[Event], points: Array) -> list[Happened]:
+        """Let asks and tells happen again without asking the search; return what it is to be told of them.
+
+        Parameters
+        ----------
+        events
+            In order, none of many trials; they become part of the log.
+        points
+            Where the asks are, shape (n, D), one for each.
+
+        Raises
+        ------
+        InvalidInput
+            A tell of a trial that is not pending, or constraints that are not those of the run.
+        """
+        history, names = self.history, self.history.constraint_names
+        begun: list[Event] = []
+        rows: dict[int, int] = {}
+        finished: dict[int, Reading] = {}
+        happened: list[Happened] = []
+
+        def keep() -> None:
+            why = [event["why"] for event in begun]
+            history.restore(
+                [*rows], [event["params"] for event in begun], points[: len(rows)], why, [*finished.items()]
+            )
+
+        for event in events:
+            number = event["number"]
+            if event["event"] == "ask":
+                rows[number] = len(begun)
+                begun.append(event)
+                self.events.append(asked(number, event["params"], event["why"], event["by"]))
+                continue
+            with refusing(event):
+                if type(number) is not int:
+                    raise TypeError
+                if number in finished or number not in rows:
+                    if number in finished or number not in history:
+                        keep()  # then the history says what is wrong
+                    history.require_pending(number)
+                reading = reading_of(event, names)
+                x = points[rows[number]] if number in rows else history.point(number)
+                happened.append(self._happened(number, x, reading))
+            if reading.failure is None:
+                names = names or tuple(reading.constraints)
+            finished[number] = reading
+            self.events.append(told(number, reading))
+        keep()
+        return happened
+
+    def _happened(self, number: int, x: Array, reading: Reading) -> Told | Failed | Pruned:
+        """Return what the search is told of a trial at x, shape (D,)."""
+        if reading.pruned:
+            return Pruned(number, x)
+        return self.direction.told(number, x, reading) if reading.failure is None else Failed(number, x)
+
+
+def nothing_feasible_in_context() -> InvalidInput:
+    """Return the error that no feasible point was found in a context."""
+    return InvalidInput("context: expected one in which the space's constraint allows some point, found none")

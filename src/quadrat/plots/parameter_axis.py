@@ -10,8 +10,8 @@ import numpy as np
 from quadrat.arrays import Array
 from quadrat.plots.style import log_axis, plain
 from quadrat.space import Categorical, Fidelity, Space
+from quadrat.space.numeric import Bins, Grid, Linear, Logarithmic, LogBins
 from quadrat.space.parameter import Parameter
-from quadrat.space.scales import Bins, Grid, Linear, Logarithmic, LogBins
 
 __all__ = ["ParameterAxis", "axes_of"]
 

@@ -10,7 +10,7 @@ from quadrat.arrays import Array, Ints
 from quadrat.errors import InvalidInput
 from quadrat.plots.parameter_axis import ParameterAxis
 from quadrat.plots.run_view import RunView
-from quadrat.space.suggestions import did_you_mean
+from quadrat.space.coding import did_you_mean
 
 __all__ = ["PlaneCells", "chosen_axes", "plane_cells"]
 

@@ -22,6 +22,7 @@ from quadrat.methods.auto_model import LARGEST
 from quadrat.optimizer import CertificateReport, Optimizer, Recommendation, TrialRecord
 from quadrat.optimizer.earlier import earlier, finished_order
 from quadrat.optimizer.past_study import Study, is_study
+from quadrat.optimizer.recommendation import why_in_study
 from quadrat.plots.parameter_axis import ParameterAxis, axes_of
 from quadrat.plots.partition_view import Partition, partition_of
 from quadrat.space import Fidelity, Space
@@ -114,6 +115,10 @@ class RunView:
         The name of a study; empty otherwise.
     show
         From the optimizer's parameters to the user's.
+    missing
+        Parameters that trials of a study have and its space has not.
+    uncertified
+        Why nothing is certified although the method of a study certifies; None where it may.
 
     Examples
     --------
@@ -131,6 +136,8 @@ class RunView:
     axes: tuple[ParameterAxis, ...]
     title: str = ""
     show: Callable[[Mapping[str, Any]], dict[str, Any]] = field(default=dict, repr=False)
+    missing: tuple[str, ...] = ()
+    uncertified: str | None = None
 
     @classmethod
     def of(cls, source: Source) -> RunView:
@@ -155,12 +162,13 @@ class RunView:
                 )
             return _of_optimizer(source._optimizer)
         if is_study(source):
-            from quadrat.integrations.study_method import model_method
+            from quadrat.integrations.study_method import kept_method, why_uncertified
             from quadrat.integrations.study_run import run_of
 
-            method = model_method(source)  # type: ignore[arg-type]  # an Optuna study, as `is_study` says
-            run = run_of(source, method=method)  # type: ignore[arg-type]
-            return _of_study(run, str(getattr(source, "study_name", "")))
+            kept = kept_method(source)  # type: ignore[arg-type]  # an Optuna study, as `is_study` says
+            uncertified = why_uncertified(source, kept)  # type: ignore[arg-type]
+            run = run_of(source, method=None if uncertified else kept)  # type: ignore[arg-type]
+            return _of_study(run, str(getattr(source, "study_name", "")), uncertified)
         raise InvalidInput(
             "run: expected an Optimizer, the Result of maximize or minimize, or an Optuna study, got"
             f" {type(source).__name__}"
@@ -311,6 +319,8 @@ class RunView:
         return context_of(self.space, best.params) if self.space.contexts and best is not None else None
 
     def _certificate_of(self, optimizer: Optimizer) -> CertificateReport:
+        if self.uncertified is not None:
+            return CertificateReport(None, self.uncertified)
         if self.space.contexts and self._context is None:
             return CertificateReport(None, "no trial is complete yet")
         report = optimizer.certificate(self._context)
@@ -324,7 +334,7 @@ class RunView:
             recommendation,
             params=self.show(recommendation.params),
             best_seen=replace(best, number=record.number, params=record.params),
-            why=recommendation.why.replace(f"rial {best.number}", f"rial {record.number}", 1),
+            why=why_in_study(recommendation.why, best.number, record.number, self.missing),
         )
 
     # --- what is believed
@@ -398,11 +408,21 @@ def _of_optimizer(optimizer: Optimizer) -> RunView:
     return RunView(optimizer, optimizer.trials, finished_order(optimizer), axes_of(optimizer.space))
 
 
-def _of_study(run: StudyRun, name: str) -> RunView:
+def _of_study(run: StudyRun, name: str, uncertified: str | None) -> RunView:
+    from quadrat.integrations.running_trials import why_chosen
     from quadrat.plots.study_axes import study_axes
 
     records = tuple(
-        replace(record, number=trial.number, params=dict(trial.params), why="")
+        replace(record, number=trial.number, params=dict(trial.params), why=why_chosen(trial))
         for record, trial in zip(run.optimizer.trials, run.trials, strict=True)
     )
-    return RunView(run.optimizer, records, finished_order(run.optimizer), study_axes(run.searched), name, run.show)
+    return RunView(
+        run.optimizer,
+        records,
+        finished_order(run.optimizer),
+        study_axes(run.searched),
+        name,
+        run.show,
+        run.missing,
+        uncertified,
+    )

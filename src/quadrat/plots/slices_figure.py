@@ -16,7 +16,7 @@ from quadrat.plots.parameter_axis import ParameterAxis
 from quadrat.plots.run_view import Believed, Kind, RunView, Source
 from quadrat.plots.style import BEST, CERTIFIED, DATA, FITTED, finish, number, plain, tinted
 from quadrat.plots.trial_text import trial_text
-from quadrat.space.suggestions import did_you_mean
+from quadrat.space.coding import did_you_mean
 
 __all__ = ["chosen_parameters", "slices"]
 

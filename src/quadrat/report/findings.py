@@ -14,6 +14,8 @@ from quadrat.report.told import STATES, Told
 
 __all__ = ["Findings", "Judgement", "findings_of"]
 
+_WORDS = {"pruned": "pruned (no result)"}
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -104,7 +106,7 @@ def findings_of(told: Told) -> Findings:
 
 
 def _subtitle(told: Told) -> str:
-    counts = ", ".join(f"{count:,} {state}" for state in STATES if (count := told.count(state)))
+    counts = ", ".join(f"{count:,} {_WORDS.get(state, state)}" for state in STATES if (count := told.count(state)))
     total = len(told.rows)
     by = f" with {told.method.partition('(')[0]}" if told.method else ""
     searched = f"{told.view.direction}{by} · " if told.view.title else ""  # else the title says it
@@ -138,7 +140,8 @@ def _remaining(view: RunView, found: Recommendation, certificate: CertificateRep
         upper = found.estimated_gain_upper
         gain = number_text(found.estimated_gain)
         most = "" if upper is None else f", and with 90 % at most {number_text(upper)}"
-        return Judgement(gain, f"Estimated gain: {gain}{most}. Fitted to the trials, not certified.")
+        spoiled = "" if view.uncertified is None else f" ({view.uncertified})"
+        return Judgement(gain, f"Estimated gain: {gain}{most}. Fitted to the trials, not certified{spoiled}.")
     return Judgement("not known", f"{_sentence(certificate.reason or 'The method has no model')}.")
 
 

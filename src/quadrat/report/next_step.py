@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from quadrat.optimizer import CertificateReport, Recommendation
+from quadrat.optimizer.method_choice import DEFAULT_METHOD
 from quadrat.plots.style import number
 
 __all__ = ["Situation", "next_step"]
@@ -100,6 +101,8 @@ def _certified(now: Situation) -> str | None:
 def _no_model(now: Situation) -> str | None:
     if now.recommendation.estimated_gain is not None:
         return None
+    if now.method == DEFAULT_METHOD:  # which estimates it unless the space's own constraint leaves it too few settings
+        return "Nobody knows what is left to gain: too few settings that meet the space's constraint are known."
     return (
         f"Nobody knows what is left to gain: {now.method} has no estimate of it. Add these trials to the default"
         " method, Auto, which has one."
@@ -108,9 +111,10 @@ def _no_model(now: Situation) -> str | None:
 
 def _gain(now: Situation) -> str:
     found = now.recommendation
-    gain, upper = found.estimated_gain, found.estimated_gain_upper
+    gain, most = found.estimated_gain, found.estimated_gain_upper
     assert gain is not None
-    most = gain if upper is None else upper
+    if most is None:  # an expected gain alone is no reason to stop
+        return f"Go on if you can: {number(gain, 3)} could still be gained, perhaps more{_else(now)}."
     if now.noise is not None and most <= now.noise:
         return (
             f"Stop: at most {number(most, 3)} could still be gained (90 %), less than the noise of one result,"

@@ -133,7 +133,8 @@ def _row(record: TrialRecord) -> TrialRow:
 
 
 def _study_row(trial: FrozenTrial) -> TrialRow:
-    from quadrat.integrations.study_search import complete_constraints, standard_error_of, values_of
+    from quadrat.integrations.running_trials import why_chosen
+    from quadrat.integrations.study_trials import complete_constraints, standard_error_of, values_of
     from quadrat.studies.telling import FAILURE
 
     values = values_of(trial) or () if trial.state.is_finished() else ()
@@ -146,7 +147,7 @@ def _study_row(trial: FrozenTrial) -> TrialRow:
         sum(values) / len(values) if values else None,
         _standard_error(values) if error is None else error,
         all(value <= 0 for value in constraints.values()) if constraints else None,
-        " ".join(str(trial.user_attrs.get(FAILURE) or "").split()),
+        " ".join(str(trial.user_attrs.get(FAILURE) or why_chosen(trial)).split()),
     )
 
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from quadrat.errors import InvalidInput
-from quadrat.space.conditions import Value, as_value
-from quadrat.space.parameter import Parameter
-from quadrat.space.scales import Bins
+from quadrat.space.numeric import Bins
+from quadrat.space.parameter import Parameter, Value, as_value
 
 if TYPE_CHECKING:
     from quadrat.arrays import Array

@@ -1,22 +1,120 @@
-"""How the points of a space are coded: values as codes, codes as coordinates, and which parameters exist where."""
+"""How the points of a space are coded: values as codes, codes as coordinates, and which parameters exist where.
+
+Conditions are checked against their parents here, and parents put first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from quadrat.arrays import as_points
 from quadrat.errors import InvalidInput
-from quadrat.space.dependencies import parents_first, requirements
-from quadrat.space.suggestions import did_you_mean
+from quadrat.space.numeric import Float
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from quadrat.arrays import Array, ArrayLike, Bools
     from quadrat.space.parameter import Parameter
 
-__all__ = ["ABSENT", "NEUTRAL", "Coding"]
+__all__ = ["ABSENT", "NEUTRAL", "Coding", "Requirements", "did_you_mean", "parents_first", "requirements"]
+
+_LONGEST = 200  # characters of a word that somebody mistyped; comparing takes their square
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """Return " (did you mean '...'?)" with the nearest known word, or "" where none is near.
+
+    Examples
+    --------
+    >>> did_you_mean("hihg", ["low", "high"])
+    " (did you mean 'high'?)"
+    >>> did_you_mean("zzz", ["low", "high"])
+    ''
+    """
+    import difflib
+
+    text = str(word)
+    near = difflib.get_close_matches(text, list(known), n=1) if len(text) <= _LONGEST else []
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+Requirements: TypeAlias = "dict[str, tuple[tuple[str, Array], ...]]"
+"""Name -> its parents, each with the codes, one of which the parent must have; empty where it always exists."""
+
+
+def requirements(parameters: Mapping[str, Parameter]) -> Requirements:
+    """Return what each parameter requires of its parents.
+
+    Raises
+    ------
+    InvalidInput
+        A parent that is unknown or a Float, or a value that the parent cannot take.
+    """
+    return {
+        name: tuple(
+            (parent, _required_codes(name, parent, allowed, parameters))
+            for parent, allowed in (parameter.when or {}).items()
+        )
+        for name, parameter in parameters.items()
+    }
+
+
+def parents_first(required: Requirements) -> tuple[str, ...]:
+    """Return the names in an order that puts every parent before its children.
+
+    Raises
+    ------
+    InvalidInput
+        The conditions form a cycle.
+
+    Examples
+    --------
+    >>> parents_first({"a": (("b", np.zeros(1)),), "b": (), "c": ()})
+    ('b', 'a', 'c')
+    """
+    order: dict[str, None] = {}
+    for first in required:
+        # Down to the parents, without recursion: chains may be longer than Python lets functions call each other.
+        path = {} if first in order else {first: iter(required[first])}
+        while path:
+            name, parents = next(reversed(path.items()))
+            parent = next((parent for parent, _ in parents if parent not in order), None)
+            if parent is None:
+                order[name] = None
+                del path[name]
+            elif parent in path:
+                names = list(path)
+                cycle = " -> ".join((*names[names.index(parent) :], parent))
+                raise InvalidInput(f"space: expected conditions without a cycle, got {cycle}; drop one of these")
+            else:
+                path[parent] = iter(required[parent])
+    return tuple(order)
+
+
+def _required_codes(name: str, parent: str, allowed: tuple[object, ...], parameters: Mapping[str, Parameter]) -> Array:
+    where = f"space: parameter {name!r}, when"
+    if parent not in parameters:
+        raise InvalidInput(
+            f"{where}: expected the name of another parameter, got {parent!r}{did_you_mean(parent, parameters)};"
+            f" the space has {', '.join(parameters)}"
+        )
+    if isinstance(parameters[parent], Float):
+        raise InvalidInput(
+            f"{where}: expected a Categorical, Int or Fixed parent, got {parent!r}, a Float, whose single values"
+            " have no width; add a Categorical that switches"
+        )
+    codes = parameters[parent].read(allowed)
+    if np.isnan(codes).any():
+        value = allowed[int(np.argmax(np.isnan(codes)))]
+        raise InvalidInput(
+            f"{where}: expected values that {parent!r} can take, {parameters[parent].expected}, got {value!r}"
+        )
+    return codes
+
 
 ABSENT = object()  # in the place of a value that does not exist
 NEUTRAL = 0.5  # the coordinate of a parameter that does not exist: the same for all, so that it tells nothing

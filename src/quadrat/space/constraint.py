@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.randomness import generator
+from quadrat.space.numeric import Bins, Grid, LogBins, Scale
 
 if TYPE_CHECKING:
     from quadrat.arrays import Array
     from quadrat.space.space import Space
 
-__all__ = ["Feasible", "feasible_points", "passes"]
+__all__ = ["Feasible", "check_share", "feasible_points", "listed_settings", "passes"]
 
 Feasible: TypeAlias = Callable[[Mapping[str, Any]], bool]
 """From parameters to whether they may be evaluated."""
 
-_BATCH, _BATCHES = 256, 40
+_BATCH = 256  # uniform settings that `feasible_points` tries at a time
+_UNTIL_LISTED, _BATCHES = 40, 400  # batches in vain after which it lists all settings, and after which it gives up
+_SHARE_STREAM = 0x5AFE  # names the stream of `check_share`, which belongs to no run
+_TRIED, _ENOUGH = 20_000, 20  # settings that `check_share` draws at most, and feasible ones that it needs
+_FIRST, _LARGEST = 64, 2048  # settings in its first batch, and in its largest
+_MOST_LISTED = 10_000  # combinations of values up to which a finite space is listed
 
 
 def passes(feasible: Feasible, params: Mapping[str, Any]) -> bool:
@@ -40,13 +48,88 @@ def passes(feasible: Feasible, params: Mapping[str, Any]) -> bool:
     return bool(answer)
 
 
+def check_share(space: Space) -> None:
+    """Refuse a space whose constraint uniform settings hardly ever meet: fewer than 1 in 1,000.
+
+    A search of such a space finds a few settings by luck, and takes them for all there is. Up to 20,000 uniform
+    settings are tried, and the space is accepted as soon as 20 of them are feasible: after about 20 / share calls of
+    the constraint, and at least 64. A space whose feasible share is 1/300 is refused with probability 5e-12, one of
+    1/3,000 accepted with probability 2e-5; at 1/1,000 the chances are about even. The settings tried are always the
+    same: the answer is a function of the space, and nothing is drawn from the streams of a run.
+
+    A finite space of at most 10,000 combinations of values is accepted with a single feasible setting, because
+    `feasible_points` finds that setting in the list of all.
+
+    Raises
+    ------
+    InvalidInput
+        Too few uniform settings are feasible, or none of all; or the constraint itself failed.
+    """
+    if not space.is_constrained:
+        return
+    rng, found, tried = generator(_SHARE_STREAM), 0, 0
+    while tried < _TRIED:
+        count = min(max(_FIRST, tried), _LARGEST, _TRIED - tried)
+        found += int(space.allowed(space.round(rng.random((count, space.dimension)))).sum())
+        tried += count
+        if found >= _ENOUGH:
+            return
+    settings = listed_settings(space)
+    if settings is None:
+        raise InvalidInput(
+            f"space: expected a constraint that at least 1 in 1,000 uniform settings meets, got {found} of {tried:,}; "
+            f"{_ADVICE}"
+        )
+    if not space.allowed(settings).any():
+        raise InvalidInput(
+            f"space: expected a constraint that some setting meets, got none of all {len(settings):,} settings; loosen"
+            " the constraint or widen the bounds"
+        )
+
+
+_ADVICE = (
+    "solve the constraint for one parameter so that the others are free (in a mixture, leave out one component, compute"
+    " it in the objective as 1 - a - b, and use subject_to(lambda p: p['a'] + p['b'] <= 1); of many components, divide"
+    " free amounts by their sum in the objective), or narrow the bounds to where the constraint can hold"
+)
+
+
+def listed_settings(space: Space) -> Array | None:
+    """Return all settings of a finite space as rounded points, (n, D), each once, whether feasible or not.
+
+    None where a parameter is continuous, or where there are more than 10,000 combinations of values.
+    """
+    axes = []
+    for name in space.axes:
+        axes.append(_coordinates(space[name].scale))
+        if prod(map(len, axes)) > _MOST_LISTED or not len(axes[-1]):
+            return None
+    mesh = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, space.dimension)
+    return np.unique(space.round(mesh), axis=0)  # where a parameter does not exist, several points are one setting
+
+
+def _coordinates(scale: Scale) -> Array:
+    """Return the coordinates of all values of an axis; none where it is continuous, or has more than can be listed."""
+    if isinstance(scale, LogBins):
+        count, first = scale.high - scale.low + 1, scale.low
+    elif isinstance(scale, Bins | Grid):
+        count, first = scale.count, 0
+        scale = Bins(count)
+    else:
+        return np.empty(0)
+    return np.empty(0) if count > _MOST_LISTED else scale.encode(np.arange(first, first + count, dtype=np.float64))
+
+
 def feasible_points(space: Space, count: int, rng: np.random.Generator) -> Array:
     """Return rounded points of the cube, (count, D), uniform among those that may be evaluated.
+
+    Where ten thousand points in a row are not feasible and all settings can be listed, uniform among those of the list
+    that are.
 
     Raises
     ------
     NotAvailable
-        Ten thousand uniform points in a row did not pass.
+        A hundred thousand points in a row are not feasible, or no setting of the list is.
     """
     found: list[Array] = []
     in_vain = 0
@@ -55,9 +138,18 @@ def feasible_points(space: Space, count: int, rng: np.random.Generator) -> Array
         passed = list(points[space.allowed(points)])
         found += passed
         in_vain = 0 if passed else in_vain + 1
-        if in_vain == _BATCHES:
-            raise NotAvailable(
-                f"space: expected a feasible setting among {_BATCH * _BATCHES:,} uniform ones, got none; narrow the"
-                " bounds to where feasible() can be true"
-            )
+        listed = listed_settings(space) if in_vain == _UNTIL_LISTED else None
+        if listed is not None:
+            allowed = listed[space.allowed(listed)]
+            if not len(allowed):
+                raise _nothing_feasible(f"all {len(listed):,} settings of the space")
+            found += list(allowed[rng.integers(len(allowed), size=count - len(found))])
+        elif in_vain == _BATCHES:
+            raise _nothing_feasible(f"{_BATCH * _BATCHES:,} uniform ones")
     return np.array(found[:count]).reshape(count, space.dimension)
+
+
+def _nothing_feasible(among: str) -> NotAvailable:
+    return NotAvailable(
+        f"space: expected a feasible setting among {among}, got none; narrow the bounds to where feasible() can be true"
+    )

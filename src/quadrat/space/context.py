@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from quadrat.errors import InvalidInput
+from quadrat.space.coding import did_you_mean
 from quadrat.space.parameter import Parameter
-from quadrat.space.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from quadrat.arrays import Array

@@ -13,8 +13,8 @@ import numpy as np
 
 from quadrat.arrays import as_number
 from quadrat.errors import InvalidInput
+from quadrat.space.numeric import Bins
 from quadrat.space.parameter import Parameter
-from quadrat.space.scales import Bins
 
 if TYPE_CHECKING:
     from quadrat.arrays import Array

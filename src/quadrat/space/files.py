@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any
 
 from quadrat.errors import InvalidInput, shortened
 from quadrat.space.choices import Categorical, Fixed
+from quadrat.space.coding import did_you_mean
 from quadrat.space.fidelity import Fidelity
 from quadrat.space.numeric import Float, Int
-from quadrat.space.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import os

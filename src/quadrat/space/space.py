@@ -108,6 +108,9 @@ class Space(Mapping[str, Parameter]):
         feasible
             A function from params to True where they may be evaluated, else False. It must be quick, is called many
             times for one suggestion, and must always say the same of the same params. It is not part of files.
+            Whatever searches the space refuses one that fewer than 1 in 1,000 uniform settings meet, such as an
+            equation: solve it for one parameter, so that the others are free. Of a mixture leave out one component,
+            compute it in the objective as 1 - a - b, and let a + b be at most 1.
 
         Examples
         --------

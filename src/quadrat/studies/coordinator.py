@@ -14,8 +14,6 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor
-from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -23,7 +21,7 @@ import optuna
 from optuna.study import Study
 from optuna.trial import TrialState
 
-from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.errors import InvalidInput
 from quadrat.integrations.distributions import suggest
 from quadrat.integrations.finish_order import OWNER, owner_note
 from quadrat.integrations.study_space import keep_space
@@ -33,24 +31,14 @@ from quadrat.studies.evaluation import TRIAL_ID
 from quadrat.studies.lease import Lease
 from quadrat.studies.outage import Outage, is_away
 from quadrat.studies.telling import tell_outcome
-from quadrat.tune.workers import ExecutorGone, Finished, WorkerDied, Workers
+from quadrat.tune.loop import Loop, failure_text
+from quadrat.tune.workers import Finished, Workers
 
 __all__ = ["Coordinator"]
 
 RETRIES = 2  # times that a trial is evaluated again after its worker died or took too long
 FIRST_FAILURES = 5  # failures from the very first trial on after which a run ends: the objective has a mistake
-_PATIENCE = 1.0  # seconds between looks at the clock and at signals
-_LONGEST_REASON = 500  # characters of an exception that are kept
 _logger = logging.getLogger(__name__)
-
-
-@dataclass
-class _Running:
-    """A trial with a worker: since when, in seconds of the monotonic clock, and whether it was given up."""
-
-    trial: Trial
-    since: float
-    overdue: bool = False
 
 
 class Coordinator:
@@ -103,19 +91,13 @@ class Coordinator:
         retries: int = RETRIES,
         on_told: Callable[[int, TrialState], None] | None = None,
     ) -> None:
-        self._study, self._space, self._make_workers = study, space, make_workers
-        self._n_trials, self._overdue, self._retries = n_trials, overdue, retries
-        self._deadline = None if timeout is None else time.monotonic() + timeout
+        self._study, self._space, self._n_trials = study, space, n_trials
+        self.deadline = None if timeout is None else time.monotonic() + timeout
         self._on_told = on_told or (lambda _number, _state: None)
-        self._workers = make_workers()
-        self._unused = True
-        self._adopted = False
-        self._waiting: list[Trial] = []  # begun, but not with a worker
-        self._running: dict[int, _Running] = {}
-        self._untold: list[Finished] = []  # evaluated, but not in the storage
-        self._gone: ExecutorGone | None = None
+        self._loop = Loop(self, make_workers, retries=retries, overdue=overdue)
+        self._owner = ""
+        self._interrupts = _Interrupts()
         self._outage = Outage()
-        self._tries: dict[int, int] = {}
         self._ids: dict[int, int] = {}
         self._first_failures: int | None = 0  # None once a trial was complete
 
@@ -132,80 +114,28 @@ class Coordinator:
         InvalidInput
             Somebody else coordinates the study.
         """
-        with Lease(self._study) as lease, _Interrupts() as interrupts:
-            ending = None
-            while ending is None:
+        with Lease(self._study) as lease, self._interrupts:
+            self._owner = lease.owner
+            over = adopted = False
+            while not over:
                 lease.check()
                 try:
-                    ending = self._step(lease.owner, interrupts)
+                    if not adopted:
+                        self._adopt()
+                        adopted = True
+                    over = self._loop.step()
                 except Exception as error:
                     if not is_away(error):
                         raise
                     self._outage.wait(error)
-                    self._adopted = False  # a trial may have been begun without an answer that says so
-            return ending
+                    adopted = False  # a trial may have been begun without an answer that says so
+        return self.ending() or f"all {self._n_trials} trials done"
 
-    def _step(self, owner: str, interrupts: _Interrupts) -> str | None:
-        """Begin what there is room for, tell what is known, wait for more; return why the run ended, if it did.
-
-        Where the storage is away in the middle of it, it can be done again.
-        """
-        self._tell_all()
-        if not self._adopted:
-            self._adopt(owner)
-        ending = self._ending(interrupts)
-        while ending is None and self._workers.room and self._start_one(owner):
-            ending = self._ending(interrupts)
-        if not self._workers.busy and (ending is not None or self._workers.broken is None):
-            return ending or f"all {self._n_trials} trials done"
-        for finished in self._workers.collect(self._patience()):
-            self._finish(finished)
-        self._give_up_what_is_overdue()
-        self._tell_all()
-        if self._gone is not None:
-            raise NotAvailable(f"workers: expected some that take trials, got none any more ({self._gone})")
-        self._mend()
-        return None
-
-    def _patience(self) -> float:
-        """Seconds until something may have to be done, at most until the next look at the clock and at signals."""
-        if self._overdue is None:
-            return _PATIENCE
-        first = min((running.since for running in self._running.values()), default=time.monotonic())
-        return min(_PATIENCE, max(0.01, first + self._overdue - time.monotonic()))
-
-    def _give_up_what_is_overdue(self) -> None:
-        if self._overdue is None:
-            return
-        for number, running in list(self._running.items()):
-            if not running.overdue and time.monotonic() - running.since > self._overdue:
-                running.overdue = True
-                self._workers.abandon(number)
-
-    def _mend(self) -> None:
-        """Make new workers where the old ones broke and have nothing left to give back."""
-        if self._workers.broken is None or self._workers.busy:
-            return
-        if self._unused:
-            raise NotAvailable(
-                f"workers: expected some that take trials, got new ones that do not: {self._workers.broken}"
-            )
-        self._workers, self._unused = self._make_workers(), True
-
-    def _ending(self, interrupts: _Interrupts) -> str | None:
-        if interrupts.caught:
-            return f"interrupted by {signal.Signals(interrupts.caught[0]).name}"
-        if self._deadline is not None and time.monotonic() >= self._deadline:
-            return "timeout"
-        if self._first_failures is not None and self._first_failures >= FIRST_FAILURES:
-            return f"the first {self._first_failures} trials failed"
-        return None
-
-    def _adopt(self, owner: str) -> None:
+    def _adopt(self) -> None:
         """Take over what an earlier coordinator began and did not end, or what this one does not know it began."""
         if self._space is not None:
             keep_space(self._study, self._space)
-        known = {*self._running, *(trial.number for trial in self._waiting)}
+        known = self._loop.known
         for trial in self._study.get_trials(deepcopy=False):
             if trial.state is TrialState.COMPLETE:
                 self._first_failures = None
@@ -213,14 +143,13 @@ class Coordinator:
                 continue
             if OWNER in trial.user_attrs or not trial.params:
                 _logger.warning("trial %d was begun and not ended; it is evaluated again", trial.number)
-                self._waiting.append(self._begun(optuna.trial.Trial(self._study, trial._trial_id), owner))
-        self._adopted = True
+                self._loop.evaluate_first([self._begun(optuna.trial.Trial(self._study, trial._trial_id))])
 
-    def _begun(self, trial: optuna.Trial, owner: str) -> Trial:
+    def _begun(self, trial: optuna.Trial) -> Trial:
         """Have the parameters of a trial chosen; return what its worker is given."""
         self._ids[trial.number] = trial._trial_id
         if OWNER not in trial.user_attrs:
-            trial.set_user_attr(OWNER, owner_note(owner, self._study.get_trials(deepcopy=False)))
+            trial.set_user_attr(OWNER, owner_note(self._owner, self._study.get_trials(deepcopy=False)))
         if self._space is None:
             _ = trial.relative_params  # Optuna 5 waits with choosing until somebody asks
             given = {TRIAL_ID: trial._trial_id}
@@ -229,67 +158,43 @@ class Coordinator:
         self._outage.end()
         return Trial(trial.number, given, "")
 
-    def _start_one(self, owner: str) -> bool:
-        """Give a worker something to do; return whether there was anything."""
-        if self._waiting:
-            trial = self._waiting.pop(0)
-        elif self._total() < self._n_trials:
-            trial = self._begun(self._study.ask(), owner)
-        else:
-            return False
-        self._workers.start(trial)
-        if self._workers.broken is not None:  # it was not taken
-            self._waiting.insert(0, trial)
-            return False
-        self._running[trial.number] = _Running(trial, time.monotonic())
-        self._unused = False
-        return True
+    # --- what the loop asks for
 
-    def _total(self) -> int:
-        """Trials that are over or begun, by whomever."""
-        return sum(trial.state is not TrialState.WAITING for trial in self._study.get_trials(deepcopy=False))
+    def begin(self) -> Trial | None:
+        """Begin a trial in the study; None when it has enough, over or begun, by whomever."""
+        trials = self._study.get_trials(deepcopy=False)
+        if sum(trial.state is not TrialState.WAITING for trial in trials) >= self._n_trials:
+            return None
+        return self._begun(self._study.ask())
 
-    def _finish(self, finished: Finished) -> None:
-        """Keep what a worker gave back, to be told; or, where it gave nothing, the trial to be evaluated again."""
-        number, error = finished.trial.number, finished.error
-        running = self._running.pop(number)
-        if isinstance(error, ExecutorGone):
-            self._gone = error
-            return
-        if finished.unknown or isinstance(error, BrokenExecutor | WorkerDied) or self._is_cut_off(error):
-            self._tries[number] = self._tries.get(number, 0) + 1
-            if running.overdue:
-                error = WorkerDied(f"no answer after {self._overdue:g} s")
-            if self._tries[number] <= self._retries:
-                _logger.warning("trial %d: its worker died (%s); it is evaluated again", number, error)
-                self._waiting.append(running.trial)
-                return
-            error = WorkerDied(f"{error}, {self._tries[number]} times")
-        self._untold.append(Finished(finished.trial, finished.outcome, error))
+    def ending(self) -> str | None:
+        """Return why nothing more should begin; None as long as there is no reason."""
+        if self._interrupts.caught:
+            return f"interrupted by {signal.Signals(self._interrupts.caught[0]).name}"
+        if self.deadline is not None and time.monotonic() >= self.deadline:
+            return "timeout"
+        if self._first_failures is not None and self._first_failures >= FIRST_FAILURES:
+            return f"the first {self._first_failures} trials failed"
+        return None
 
-    def _is_cut_off(self, error: BaseException | None) -> bool:
+    def is_cut_off(self, error: BaseException) -> bool:
         """Return whether a worker, of those that use the storage, could not reach it."""
-        return self._space is None and error is not None and is_away(error)
+        return self._space is None and is_away(error)
 
-    def _tell_all(self) -> None:
-        while self._untold:
-            number = self._untold[0].trial.number
-            state = self._study._storage.get_trial(self._ids[number]).state
-            if state.is_finished():
-                _logger.warning("trial %d was told meanwhile; what came out here is dropped", number)
-            else:
-                handle = optuna.trial.Trial(self._study, self._ids[number])
-                state = self._told(handle, self._untold[0])
-            del self._untold[0]
-            self._outage.end()
-            self._count(state)
-            self._on_told(number, state)
-
-    def _count(self, state: TrialState) -> None:
+    def tell(self, finished: Finished) -> None:
+        """End a trial in the study, unless somebody else did."""
+        number = finished.trial.number
+        state = self._study._storage.get_trial(self._ids[number]).state
+        if state.is_finished():
+            _logger.warning("trial %d was told meanwhile; what came out here is dropped", number)
+        else:
+            state = self._told(optuna.trial.Trial(self._study, self._ids[number]), finished)
+        self._outage.end()
         if state in (TrialState.COMPLETE, TrialState.PRUNED):
             self._first_failures = None
         elif self._first_failures is not None:
             self._first_failures += 1
+        self._on_told(number, state)
 
     def _told(self, handle: optuna.Trial, finished: Finished) -> TrialState:
         error = finished.error
@@ -302,8 +207,7 @@ class Coordinator:
             self._study.tell(handle, state=TrialState.PRUNED)
             return TrialState.PRUNED
         _logger.warning("trial %d failed at %r", finished.trial.number, handle.params, exc_info=error)
-        reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
-        return tell_outcome(self._study, handle, FAILED, reason=reason)
+        return tell_outcome(self._study, handle, FAILED, reason=failure_text(error))
 
 
 class _Interrupts:

@@ -22,6 +22,7 @@ from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.method_choice import resolve
 from quadrat.randomness import generator
 from quadrat.space import Space
+from quadrat.space.constraint import check_share
 from quadrat.studies.soundness import check_trials
 
 __all__ = ["DEFAULT_STUDY", "SEED", "check_one_objective", "find_study", "open_study"]
@@ -68,13 +69,15 @@ def open_study(
     Raises
     ------
     InvalidInput
-        A space, direction, method or seed other than that of the study; an unknown method; several objectives; or no
-        name where there are several studies.
+        A space, direction, method or seed other than that of the study; a space whose constraint is met by too few
+        settings; an unknown method; several objectives; or no name where there are several studies.
     """
     wanted = None if direction is None else Direction.read(direction).value
     named = None if method is None else _stated(method)
     if seed is not None:
         generator(seed)  # refuses what is not a seed
+    if space is not None:
+        check_share(space)
     study = find_study(storage, name)
     if study is None:
         study = optuna.create_study(

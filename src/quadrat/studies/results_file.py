@@ -3,6 +3,7 @@
 The header has the names of the parameters and a column with the results. A column `number` says that a row is the
 result of a trial that was asked; a column `failure` says why there is none. So what `quadrat export` wrote can be
 filled in and read again: rows that the study has already, and rows without a result whose trial runs, change nothing.
+Nor does a row whose column `state` says that its trial was pruned: the value in it is a report, and no result.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from quadrat.errors import InvalidInput
 from quadrat.integrations.distributions import OwnSpace, distribution_of
-from quadrat.integrations.study_search import STANDARD_ERROR
-from quadrat.optimizer.outcome import FAILED, Reading, read_outcome
+from quadrat.integrations.study_trials import STANDARD_ERROR
+from quadrat.optimizer.outcome import FAILED, Estimate, Outcome, Reading, read_outcome
 from quadrat.space import Categorical, Fixed, Float, Parameter, Space
 from quadrat.studies.telling import FAILURE, tell_outcome
 
@@ -37,7 +38,7 @@ _SEPARATORS = ",;\t"
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _NEAR = 1e-3  # of the range of a parameter: spreadsheets write as many digits as they show
 _SAME_VALUE = 1e-4  # relative, for the same reason
-_UNMEASURED = ("running", "waiting")
+_UNMEASURED, _PRUNED = ("running", "waiting"), "pruned"
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class ResultsFile:
     known
         How many rows the study has already.
     unmeasured
-        How many rows belong to trials that run, or wait, and have no result.
+        How many rows belong to trials that run, or wait, or were pruned, and have no result.
     ignored
         The columns that mean nothing here.
     """
@@ -117,7 +118,9 @@ def read_results(
         number = reader.number(row)
         trial = None if number is None else by_number.get(number)
         reading = reader.reading(row)
-        if reading is None and (reader.state(row) if trial is None else trial.state.name.lower()) in _UNMEASURED:
+        written, is_open = reader.state(row), trial is None or trial.state is TrialState.RUNNING
+        state = written if trial is None else trial.state.name.lower()
+        if (reading is None and state in _UNMEASURED) or (is_open and written == _PRUNED):
             unmeasured += 1
             continue
         if reading is None:
@@ -141,8 +144,9 @@ def write_results(study: Study, results: Sequence[Result], space: Space) -> None
     for result in results:
         reading = result.reading
         if result.trial is not None:
-            measured = reading.values[0] if reading.values else math.nan
-            outcome = FAILED if reading.failure else measured if reading.sem is None else (measured, reading.sem)
+            outcome: Outcome = FAILED if reading.failure else reading.values[0]
+            if reading.sem is not None:
+                outcome = Estimate(reading.values[0], reading.sem)
             handle = optuna.trial.Trial(study, result.trial._trial_id)
             tell_outcome(study, handle, outcome, reason=reading.failure)
             continue
@@ -226,8 +230,9 @@ class _Reader:
         error = row.cell(self._sem)
         if not error or self._sem is None:
             return read_outcome(measured, reason=reason)
+        sem = self._as_number(error)
         try:
-            return read_outcome((measured, self._as_number(error)), reason=reason)
+            return read_outcome(Estimate(measured, math.nan if sem is None else sem), reason=reason)
         except InvalidInput:
             raise self.wrong(row, self._sem, f"a standard error, a positive number, got {error!r}") from None
 
@@ -275,16 +280,16 @@ class _Reader:
     def check_known(self, row: _Row, trial: FrozenTrial, reading: Reading) -> None:
         """Refuse a row with the number of a trial that is over, unless it says what the trial says."""
         state = "failed" if trial.state is TrialState.FAIL else trial.state.name.lower()
-        is_same = trial.state is TrialState.PRUNED or (trial.state is TrialState.FAIL and reading.failure is not None)
-        if trial.state is TrialState.COMPLETE and trial.values:
+        is_same = trial.state is not TrialState.COMPLETE and not reading.values
+        if trial.values and (reading.values or trial.state is TrialState.COMPLETE):
             state += f" with {trial.values[0]:g}"
             is_same = bool(reading.values) and math.isclose(trial.values[0], reading.values[0], rel_tol=_SAME_VALUE)
         if not is_same:
             raise self.wrong(
                 row,
                 _NUMBER,
-                f"a trial that runs, got {trial.number}, which is {state}; empty the cell if this is a trial of its"
-                " own",
+                f"a trial that runs, got {trial.number}, which is {state}; empty the cell, and that of"
+                f" {_STATE!r}, if this is a trial of its own",
             )
         if trial.params:  # one that was interrupted while it was asked has none
             self.params_of_trial(row, trial)

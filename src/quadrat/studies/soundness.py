@@ -10,7 +10,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial
 
 from quadrat.errors import InvalidInput
-from quadrat.integrations.study_search import REPLICATES, STANDARD_ERROR
+from quadrat.integrations.study_trials import REPLICATES, STANDARD_ERROR
 from quadrat.optimizer.past_study import constraints_of
 
 __all__ = ["check_trials"]

@@ -15,7 +15,8 @@ __all__ = ["rows_of", "write_csv"]
 def rows_of(study: Study) -> list[dict[str, Any]]:
     """Return a row for each trial, by number: number, state, value, failure, then its parameters.
 
-    All rows have the same keys; what does not exist in a trial is None. Of several objectives the value is a list.
+    All rows have the same keys; what does not exist in a trial is None. Of several objectives the value is a list. The
+    value of a pruned trial is its last report, as the storage has it: no result, as its state says.
     """
     trials = study.get_trials(deepcopy=False)
     names = list({name: None for trial in trials for name in trial.params})

@@ -6,7 +6,7 @@ from optuna.study import Study
 from optuna.trial import Trial, TrialState
 
 from quadrat.integrations.study_method import METHOD
-from quadrat.integrations.study_search import REPLICATES, STANDARD_ERROR, complete_constraints
+from quadrat.integrations.study_trials import REPLICATES, STANDARD_ERROR, complete_constraints
 from quadrat.methods import Auto
 from quadrat.methods.base import Method
 from quadrat.optimizer import Measured
@@ -29,7 +29,7 @@ def tell_outcome(study: Study, trial: Trial, outcome: object, *, reason: str | N
     study, trial
         The trial, which runs, and its study.
     outcome
-        Whatever `Optimizer.tell` takes: a number, replicates, a mean with its standard error, `FAILED`, `Measured`.
+        Whatever `Optimizer.tell` takes: a number, replicates, `Estimate`, `FAILED`, `Measured`.
     reason
         Why it failed, where it did.
 

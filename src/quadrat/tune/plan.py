@@ -60,8 +60,9 @@ class Plan:
         Raises
         ------
         InvalidInput
-            `stop_at_certificate` with a method or a space that cannot be certified; contexts, which nobody gives here;
-            several trials at a time with a method that takes one.
+            `stop_at_certificate` with a method or a space that cannot be certified; `stop_at_gain` with a method that
+            does not estimate the gain; contexts, which nobody gives here; several trials at a time with a method that
+            takes one.
         """
         if optimizer.space.contexts:
             listed = ", ".join(map(repr, optimizer.space.contexts))
@@ -71,12 +72,17 @@ class Plan:
             )
         if self.executor is not None and self.n_parallel != 1:
             require(optimizer.method, "pending points", "leave executor out, or give n_parallel=1")
+        if self.stop_at_gain is not None and not optimizer.method.estimates_gain:
+            raise InvalidInput(
+                "stop_at_gain: expected a method that estimates what is still to gain at most, such as Auto, got"
+                f" {type(optimizer.method).__name__}"
+            )
         if self.stop_at_certificate is None:
             return
         if not optimizer.method.facts.certifies or "level sets" in optimizer.method.facts.handles:
             raise InvalidInput(
                 "stop_at_certificate: expected a method that certifies, such as LPGPUCB, got"
-                f" {type(optimizer.method).__name__}; stop_at_gain goes with the others"
+                f" {type(optimizer.method).__name__}; stop_at_gain goes with Auto and others that fit a model"
             )
         if optimizer.space.discontinuous:
             raise InvalidInput(

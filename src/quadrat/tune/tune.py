@@ -11,16 +11,17 @@ import numpy as np
 
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.methods.base import Method
-from quadrat.optimizer import FAILED, Optimizer, TrialRecord
+from quadrat.optimizer import FAILED, Optimizer, Trial, TrialRecord
 from quadrat.space import Space
+from quadrat.tune.loop import Loop, failure_text
 from quadrat.tune.plan import Callback, Plan
 from quadrat.tune.progress import ProgressBar
 from quadrat.tune.result import Result
 from quadrat.tune.workers import Finished, Objective, Workers, workers_for
 
-__all__ = ["maximize", "minimize"]
+__all__ = ["carry_out", "maximize", "minimize"]
 
-_LONGEST_REASON = 500  # characters of an exception that are kept; the log has all of it
+_FEWEST = 5  # complete trials before a gain ends a run: the scale of fewer values is hardly known, nor is a gain
 _logger = logging.getLogger(__name__)
 
 
@@ -48,9 +49,10 @@ def maximize(
     Parameters
     ----------
     objective
-        From a dictionary of parameters to a number, a list of replicates, a tuple (mean, standard error) or `FAILED`;
-        NaN counts as failed. Or to `Measured`, which is one of these together with the values of constraints, <= 0
-        where they hold. Anything else ends the run, unless a trial has succeeded before: then it counts as failed.
+        From a dictionary of parameters to a number, a list of replicates, an `Estimate` (a number with its standard
+        error) or `FAILED`; NaN counts as failed. Or to `Measured`, which is one of these together with the values of
+        constraints, <= 0 where they hold. Anything else, such as a tuple, ends the run, unless a trial has succeeded
+        before: then it counts as failed.
     space
         What to search.
     n_trials
@@ -69,8 +71,9 @@ def maximize(
     n_parallel
         How many trials to keep on the executor; None is as many as it has workers.
     stop_at_gain
-        End as soon as the estimated gain is at most this: what is left to win is not worth another trial.
-        A method without a model estimates none; then this never applies.
+        End as soon as the estimated gain is at most this with 90 % (`estimated_gain_upper`), in the units of the
+        objective: what is left to win is not worth another trial. Never before 5 complete trials. A method that
+        estimates no such gain is refused.
     stop_at_certificate
         End as soon as the certificate is at most this.
     max_cost
@@ -134,7 +137,7 @@ def minimize(
     executor, n_parallel
         Where trials are evaluated, and how many at a time; None evaluates here, one after another.
     stop_at_gain, stop_at_certificate
-        End as soon as the estimated gain, or the certificate, is at most this, in the units of the objective.
+        End as soon as `estimated_gain_upper`, or the certificate, is at most this, in the units of the objective.
 
     Returns
     -------
@@ -163,35 +166,43 @@ def _run(objective: Objective, optimizer: Optimizer, plan: Plan) -> Result:
     if not callable(objective):
         raise InvalidInput(f"objective: expected a function of a dictionary of parameters, got {objective!r:.80}")
     plan.check_against(optimizer)
-    run = _Run(optimizer, plan, workers_for(objective, plan.executor, plan.n_parallel))
-    return run.go()
+    return carry_out(plan, optimizer, workers_for(objective, plan.executor, plan.n_parallel))
 
 
-class _Run:
-    """One run: why it should end, how many trials it has started and finished, what went wrong last."""
+def carry_out(plan: Plan, optimizer: Optimizer, workers: Workers) -> Result:
+    """Run the loop over an optimizer, with workers that evaluate its trials, until the plan says stop."""
+    with ProgressBar(plan.n_trials) as bar:
+        return _OptimizerDoor(optimizer, plan, bar).run(workers)
 
-    def __init__(self, optimizer: Optimizer, plan: Plan, workers: Workers) -> None:
-        self._optimizer = optimizer
-        self._plan = plan
-        self._workers = workers
-        self._deadline = None if plan.timeout is None else time.monotonic() + plan.timeout
-        self._started = self._finished = 0
+
+class _OptimizerDoor:
+    """The door of the loop to an optimizer: how many trials it has begun and told, why it should end."""
+
+    def __init__(self, optimizer: Optimizer, plan: Plan, bar: ProgressBar) -> None:
+        self._optimizer, self._plan, self._bar = optimizer, plan, bar
+        self.deadline = None if plan.timeout is None else time.monotonic() + plan.timeout
+        self._begun = self._told = self._complete = 0
         self._ending: str | None = None
         self._last_error: BaseException | None = None
 
-    def go(self) -> Result:
+    def run(self, workers: Workers) -> Result:
+        """Run the loop to its end; the first interrupt lets what runs finish, the second one is raised."""
+        loop = Loop(self, lambda: workers)
         interrupt: KeyboardInterrupt | None = None
         try:
-            with ProgressBar(self._plan.n_trials) as bar:
-                try:
-                    self._loop(bar)
-                except KeyboardInterrupt as caught:
-                    interrupt = caught
-                    self._end("interrupted")
-                    _logger.warning("interrupted: waiting for what is running; interrupt again to leave it")
-                    self._loop(bar)
+            try:
+                while not loop.step():
+                    pass
+            except KeyboardInterrupt as caught:
+                interrupt = caught
+                self._end("interrupted")
+                _logger.warning("interrupted: waiting for what is running; interrupt again to leave it")
+                while not loop.step():
+                    pass
         finally:
-            self._workers.cancel()  # where an error leaves this function, nothing more should start
+            loop.cancel()  # where an error leaves this function, nothing more should start
+        if loop.broken is not None:
+            self._end(f"the executor broke ({loop.broken})")
         if self._optimizer.best_seen is None:
             if interrupt is not None:
                 raise interrupt
@@ -200,35 +211,22 @@ class _Run:
 
     def _done(self) -> str:
         """Why it ended when nothing went wrong."""
-        if self._started == self._plan.n_trials:
+        if self._begun == self._plan.n_trials:
             return f"all {self._plan.n_trials} trials done"
-        return f"a cost of {self._optimizer.cost:g} is spent, after {self._finished} trials"
+        return f"a cost of {self._optimizer.cost:g} is spent, after {self._told} trials"
 
-    def _loop(self, bar: ProgressBar) -> None:
-        while True:
-            self._check_time()
-            while self._ending is None and self._workers.room and self._is_more_to_start():
-                self._started += 1
-                self._workers.start(self._optimizer.ask())
-                self._check_workers()
-            if not self._workers.busy:
-                return
-            for finished in self._workers.collect(self._time_left()):
-                if finished.unknown:
-                    continue  # it stays pending
-                record = self._tell(finished)
-                self._finished += 1
-                bar.update(self._optimizer, self._finished)
-                self._check_rules(record)
-            self._check_workers()
+    # --- what the loop asks for
 
-    def _is_more_to_start(self) -> bool:
+    def begin(self) -> Trial | None:
         cost = self._plan.max_cost
         if cost is not None and self._optimizer.cost >= cost:
-            return False
-        return self._plan.n_trials is None or self._started < self._plan.n_trials
+            return None
+        if self._plan.n_trials is not None and self._begun >= self._plan.n_trials:
+            return None
+        self._begun += 1
+        return self._optimizer.ask()
 
-    def _tell(self, finished: Finished) -> TrialRecord:
+    def tell(self, finished: Finished) -> None:
         trial, error = finished.trial, finished.error
         if error is None:
             try:
@@ -238,44 +236,43 @@ class _Run:
                     raise InvalidInput(f"objective: trial {trial.number}: {refused}") from None
                 error = refused
         if error is not None:
+            _refuse_what_needs_a_study(error, trial.number)
             self._last_error = error
             _logger.warning("trial %d: the objective failed at %r", trial.number, trial.params, exc_info=error)
-            reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
-            self._optimizer.tell(trial, FAILED, reason=reason)
-        return self._optimizer.trial(trial.number)
+            self._optimizer.tell(trial, FAILED, reason=failure_text(error))
+        self._told += 1
+        self._bar.update(self._optimizer, self._told)
+        self._check_rules(self._optimizer.trial(trial.number))
+
+    def ending(self) -> str | None:
+        if self.deadline is not None and time.monotonic() >= self.deadline:
+            self._end(f"timeout of {self._plan.timeout:g} s reached")
+        return self._ending
+
+    def is_cut_off(self, error: BaseException) -> bool:  # noqa: ARG002
+        """Never: an optimizer is in this process."""
+        return False
 
     # --- when to end
 
     def _end(self, why: str) -> None:
-        """End the run, for the first of the reasons; what waits is dropped, what runs is waited for."""
+        """End the run, for the first of the reasons."""
         if self._ending is None:
-            self._ending = f"{why} after {self._finished} trial{'' if self._finished == 1 else 's'}"
-            self._workers.cancel()
-
-    def _time_left(self) -> float | None:
-        if self._deadline is None or self._ending is not None:
-            return None
-        return max(0.0, self._deadline - time.monotonic())
-
-    def _check_time(self) -> None:
-        if self._deadline is not None and time.monotonic() >= self._deadline:
-            self._end(f"timeout of {self._plan.timeout:g} s reached")
-
-    def _check_workers(self) -> None:
-        if self._workers.broken is not None:
-            self._end(f"the executor broke ({self._workers.broken})")
+            self._ending = f"{why} after {self._told} trial{'' if self._told == 1 else 's'}"
 
     def _check_rules(self, record: TrialRecord) -> None:
+        self._complete += record.state == "complete"
         for callback in self._plan.callbacks:
             answer = callback(self._optimizer, record)
             if isinstance(answer, bool | np.bool_) and answer:  # what a callback returns by accident stops nothing
                 self._end("stopped by a callback")
         if self._ending is not None or self._optimizer.best_seen is None:
             return
-        if self._plan.stop_at_gain is not None:
-            gain = self._optimizer.recommend().estimated_gain
+        if self._plan.stop_at_gain is not None and self._complete >= _FEWEST:
+            gain = self._optimizer.recommend().estimated_gain_upper
             if gain is not None and gain <= self._plan.stop_at_gain:
-                self._end(f"the estimated gain, {gain:.4g}, is at most {self._plan.stop_at_gain:g}")
+                asked = f"stop_at_gain is {self._plan.stop_at_gain:g}"
+                self._end(f"the estimated gain is at most {gain:.4g} with 90 % ({asked})")
         if self._plan.stop_at_certificate is not None:
             certificate = self._optimizer.certificate().value
             if certificate is not None and certificate <= self._plan.stop_at_certificate:
@@ -289,3 +286,23 @@ class _Run:
             f"{self._optimizer.direction}: expected at least one trial to succeed, got {len(failures)} that"
             f" failed{ending}{last}"
         )
+
+
+def _refuse_what_needs_a_study(error: BaseException, number: int) -> None:
+    """Refuse an objective of Optuna's kind: here it is given a dictionary, and nothing can be pruned.
+
+    Raises
+    ------
+    InvalidInput
+        The exception is Optuna's of a pruned trial, or comes from asking the dictionary for a suggestion.
+    """
+    if type(error).__name__ == "TrialPruned" and type(error).__module__.startswith("optuna"):
+        raise InvalidInput(
+            f"objective: trial {number}: expected a value or FAILED, got TrialPruned: only trials of a study can be"
+            " pruned; use QuadratSampler in an Optuna study"
+        ) from error
+    if isinstance(error, AttributeError) and isinstance(error.obj, dict) and str(error.name).startswith("suggest_"):
+        raise InvalidInput(
+            f"objective: trial {number}: expected a function of a dictionary of parameters, got one that calls"
+            f" {error.name} on it, as an objective of Optuna does; use QuadratSampler in an Optuna study"
+        ) from error

@@ -1,0 +1,241 @@
+"""Studies whose trials do not have the same parameters: a complete setting is recommended, or none, and it is said."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import optuna
+import pytest
+from optuna.distributions import CategoricalDistribution, FloatDistribution
+from optuna.samplers import RandomSampler
+from optuna.study import Study
+from optuna.trial import Trial, TrialState, create_trial
+
+import quadrat as qd
+from quadrat.errors import InvalidInput, QuadratWarning
+from quadrat.integrations import QuadratSampler, recommend
+from quadrat.plots.run_view import RunView
+
+TREE = qd.Space(
+    model=qd.Categorical(["lgbm", "svm"]),
+    leaves=qd.Int(2, 64, when={"model": "lgbm"}),
+    c=qd.Float(1e-3, 1e3, log=True, when={"model": "svm"}),
+)
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    yield
+    optuna.logging.set_verbosity(optuna.logging.INFO)
+
+
+def conditional(trial: Trial) -> float:
+    if trial.suggest_categorical("model", ["lgbm", "svm"]) == "lgbm":
+        return abs(trial.suggest_int("leaves", 2, 64) - 30) / 30
+    return 0.5 + abs(trial.suggest_float("c", 1e-3, 1e3, log=True) - 1) / 1000
+
+
+def conditional_study(n: int = 16) -> Study:
+    study = optuna.create_study(sampler=RandomSampler(seed=0))
+    study.optimize(conditional, n_trials=n)
+    return study
+
+
+def warned(run: Callable[[], object]) -> list[str]:
+    """What is warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run()
+    assert all(one.category is QuadratWarning for one in caught)
+    return [str(one.message) for one in caught]
+
+
+# --- what is recommended
+
+
+def test_a_part_of_a_setting_is_not_recommended() -> None:
+    study = conditional_study()
+    message = (
+        r"^study: expected complete trials with the same parameters, got '(leaves|c)', '(leaves|c)' in some of them"
+        r" only; pass search_space=qd\.Space\(\.\.\.\) that has every parameter, with when= where it depends on"
+        r" another$"
+    )
+    for answer in (recommend, RunView.of):
+        with pytest.raises(InvalidInput, match=message) as refused:
+            answer(study)
+        assert "\n" not in str(refused.value)
+
+
+def test_a_space_with_conditions_is_the_cure() -> None:
+    study = conditional_study()
+    found = recommend(study, search_space=TREE)
+    evaluated = [trial.params for trial in study.trials]
+    assert found.params in evaluated
+    assert found.best_seen.params == study.best_params
+    assert found.params["model"] == "lgbm"
+    assert "leaves" in found.params
+
+
+def test_bounds_that_changed_are_named() -> None:
+    study = optuna.create_study(sampler=RandomSampler(seed=0))
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1 + trial.number % 2) + trial.suggest_int("n", 0, 3), 8)
+    with pytest.raises(InvalidInput, match="same parameters, got 'x' with bounds that changed; pass search_space="):
+        recommend(study)
+    found = recommend(study, search_space=qd.Space(x=qd.Float(0, 2), n=qd.Int(0, 3)))
+    assert sorted(found.params) == ["n", "x"]
+    assert found.best_seen.number == study.best_trial.number
+
+
+def test_both_reasons_and_very_many_parameters_are_one_sentence() -> None:
+    study = optuna.create_study(sampler=RandomSampler(seed=0))
+
+    def odd(trial: Trial) -> float:
+        own = [trial.suggest_float(f"p{trial.number}_{i}", 0, 1) for i in range(5)]
+        return trial.suggest_float("x", 0, 1 + trial.number) + sum(own)
+
+    study.optimize(odd, n_trials=2)
+    with pytest.raises(InvalidInput, match=r"'p0_4', 'p1_0' and 4 more in some of them only and 'x' with bounds that"):
+        recommend(study)
+
+
+def test_only_complete_trials_must_have_the_same_parameters() -> None:
+    study = optuna.create_study(sampler=RandomSampler(seed=0))
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1) ** 2, n_trials=6)
+    other: dict[str, Any] = {"params": {"z": 0.5}, "distributions": {"z": FloatDistribution(0, 1)}}
+    for state in (TrialState.PRUNED, TrialState.FAIL):
+        study.add_trial(create_trial(state=state, **other))
+    study.ask({"w": FloatDistribution(0, 1)})
+    study.enqueue_trial({"v": 1.0})
+    assert list(recommend(study).params) == ["x"]
+
+
+def test_a_parameter_with_one_value_is_shared() -> None:
+    study = optuna.create_study(sampler=RandomSampler(seed=0))
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1) + trial.suggest_int("one", 1, 1), n_trials=4)
+    assert set(recommend(study).params) == {"x", "one"}
+
+
+def test_a_parameter_that_cannot_be_searched_is_not_left_out_silently() -> None:
+    study = optuna.create_study()
+    distributions: dict[str, Any] = {"x": FloatDistribution(0, 1), "tiny": FloatDistribution(0, 5e-324)}
+    for i in range(4):
+        study.add_trial(create_trial(params={"x": i / 4, "tiny": 0.0}, distributions=distributions, value=float(i)))
+    with pytest.raises(InvalidInput, match="parameters that can be searched, got 'tiny'"):
+        recommend(study)
+    assert recommend(study, search_space={"x": FloatDistribution(0, 1)}).params == {"x": 0.0}
+
+
+def test_a_part_that_was_asked_for_is_called_one() -> None:
+    """A search space that lacks a parameter is the user's choice; what comes out is not the best seen."""
+    study = conditional_study()
+    found = recommend(study, search_space={"model": CategoricalDistribution(["lgbm", "svm"])})
+    best = study.best_trial.number
+    assert found.why == (
+        f"The search space lacks 'c', 'leaves', so this is a part of a setting; the best seen is trial {best}."
+    )
+    study.set_user_attr("quadrat:space", qd.Space(model=qd.Categorical(["lgbm", "svm"])).to_dict())
+    shown = RunView.of(study).recommendation
+    assert shown is not None
+    assert shown.why == found.why
+
+
+# --- what is warned of
+
+
+def test_the_first_parameter_that_trials_do_not_share_is_warned_of_once() -> None:
+    study = optuna.create_study(sampler=QuadratSampler(seed=0))
+    [said] = warned(lambda: study.optimize(conditional, n_trials=12))
+    assert said.startswith("parameter '")
+    assert "is drawn at random: not all complete trials have it with the same bounds; pass QuadratSampler(" in said
+    assert "search_space=qd.Space(...)), with when= for parameters that depend on another" in said
+    assert not warned(lambda: study.optimize(conditional, n_trials=5)), "once for each study"
+    other = optuna.create_study(sampler=study.sampler, study_name="other")
+    assert len(warned(lambda: other.optimize(conditional, n_trials=12))) == 1
+
+
+def test_where_it_stands_is_the_objective() -> None:
+    study = optuna.create_study(sampler=QuadratSampler(seed=0))
+
+    def later(trial: Trial) -> float:
+        return trial.suggest_float("x", 0, 1) + (trial.suggest_float("y", 0, 1) if trial.number else 0)
+
+    with pytest.warns(QuadratWarning, match="parameter 'y'") as caught:
+        study.optimize(later, n_trials=3)
+    assert caught[0].filename == __file__
+
+
+def test_the_first_trials_are_not_warned_of() -> None:
+    """Also where several begin before one is complete, and where the first ones fail or are pruned."""
+    study = optuna.create_study(sampler=QuadratSampler(seed=0))
+    together = Barrier(3)
+
+    def begun_together(trial: Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        if trial.number < 2:
+            raise optuna.TrialPruned if trial.number else ValueError
+        if trial.number < 5:
+            together.wait(30)  # none is complete when the last one asks for its first parameter
+        if trial.number == 4:
+            while not any(one.state is TrialState.COMPLETE for one in study.trials):
+                pass
+        return x + trial.suggest_float("y", 0, 1)
+
+    def run(_: int) -> None:
+        study.optimize(begun_together, n_trials=1, catch=ValueError)
+
+    def all_of_them() -> None:
+        run(0)
+        run(1)
+        with ThreadPoolExecutor(3) as pool:
+            list(pool.map(run, range(3)))
+        run(5)
+
+    assert warned(all_of_them) == []
+
+
+@pytest.mark.parametrize("given", [qd.Space(x=qd.Float(0, 1)), {"x": FloatDistribution(0, 1)}])
+def test_a_parameter_that_the_search_space_lacks_is_warned_of_at_once(given: Any) -> None:
+    study = optuna.create_study(sampler=QuadratSampler(seed=0, search_space=given))
+    said = warned(lambda: study.optimize(lambda t: t.suggest_float("x", 0, 1) + t.suggest_float("z", 0, 1), n_trials=4))
+    assert said == ["parameter 'z' is drawn at random: search_space does not have it with these bounds; add it there"]
+
+
+def test_bounds_other_than_those_of_the_search_space_are_warned_of() -> None:
+    study = optuna.create_study(sampler=QuadratSampler(seed=0, search_space={"x": FloatDistribution(0, 1)}))
+    said = warned(lambda: study.optimize(lambda t: t.suggest_float("x", 2, 3), n_trials=2))
+    assert len(said) == 1
+    assert said[0].startswith("parameter 'x' is drawn at random: search_space does not have it with these bounds")
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_is_known_is_not_warned_of(known: bool) -> None:
+    """Nor what has one value, what the user enqueued, nor what no search could tell apart."""
+
+    def fine(trial: Trial) -> float:
+        params = qd.suggest(trial, TREE) if known else {"x": trial.suggest_float("x", 0, 1)}
+        trial.suggest_float("tiny", 0, 5e-324)
+        return float(len(str(params))) + trial.suggest_int("one", 1, 1)
+
+    study = optuna.create_study(sampler=QuadratSampler(seed=0, search_space=TREE if known else None))
+    study.enqueue_trial({"x": 0.25, "model": "svm"})
+    study.enqueue_trial({"model": "lgbm"})
+    study.enqueue_trial({"model": "svm"})
+    assert warned(lambda: study.optimize(fine, n_trials=8)) == []
+
+
+def test_a_sampler_for_what_is_drawn_alone_is_the_users_choice() -> None:
+    study = optuna.create_study(sampler=QuadratSampler(seed=0, independent_sampler=RandomSampler(seed=0)))
+    assert warned(lambda: study.optimize(conditional, n_trials=10)) == []
+
+
+def test_a_sampler_that_was_copied_to_another_process_warns_there() -> None:
+    sampler = QuadratSampler(seed=0)
+    assert len(warned(lambda: optuna.create_study(sampler=sampler).optimize(conditional, n_trials=12))) == 1
+    copied = copy.deepcopy(sampler)  # by what a pickle is made from
+    assert len(warned(lambda: optuna.create_study(sampler=copied).optimize(conditional, n_trials=12))) == 1
