@@ -37,6 +37,7 @@ import json, resource, time
 import numpy as np
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
 from quadrat.methods.lp.method import LPGPUCB
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
