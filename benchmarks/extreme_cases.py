@@ -17,7 +17,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import quadrat as qd
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.confidence import AdaptiveBand, Assumptions
 from quadrat.confidence.bands import contradiction
 from quadrat.errors import NotAvailable, NumericalFailure

@@ -36,7 +36,7 @@ from scipy.stats import qmc
 
 import quadrat as qd
 from quadrat import problems
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.methods.auto.method import Auto, AutoSearch
 from quadrat.methods.base import Method
 from quadrat.methods.domain import Domain

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from scipy.linalg import lapack
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.gp import GaussianProcess, GrowingCholesky, Observations, Priors, fit_map
 from quadrat.kernels import Matern
 

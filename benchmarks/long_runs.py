@@ -25,7 +25,7 @@ from regret.comparison import Measure, ratio_of_medians, words
 from regret.roster import OURS, adapter_class
 from regret.rows import Row, complete, read_rows, recorded, stamp
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 
 PROBLEMS = suite.SUITES["plain"]
 N, NUMBERS = 10_000, (100, 300, 1000, 3000)  # evaluations; after which a run is looked at, besides the end

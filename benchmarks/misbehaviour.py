@@ -38,7 +38,7 @@ from regret.task import NOISE, unit_space
 
 import quadrat as qd
 from quadrat import problems
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.problems import Problem
 
 PROBLEMS = ("branin2", "hartmann6", "rosenbrock4~")

@@ -36,8 +36,8 @@ from optuna.storages.journal import JournalFileBackend
 from regret.rows import stamp
 
 import quadrat as qd
+from quadrat.loop.workers import Here
 from quadrat.studies import Coordinator
-from quadrat.tune.workers import Here
 
 TRIALS, ROUNDS = 50, 3
 SMOKE_TRIALS = 6

@@ -46,8 +46,8 @@ from sklearn.svm import SVC
 
 import quadrat as qd
 from quadrat.integrations import QuadratSearchCV
-from quadrat.integrations.distributions import distribution_of
 from quadrat.space.parameter import Parameter
+from quadrat.studies.distributions import distribution_of
 
 from paired import difference, pairs_of, words  # isort: skip  # in experiments/, which regret.rows makes importable
 

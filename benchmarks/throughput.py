@@ -27,9 +27,9 @@ import optuna
 from regret.rows import stamp
 
 import quadrat as qd
+from quadrat.loop.executors import opened_executor
+from quadrat.loop.workers import OnExecutor
 from quadrat.studies import Coordinator
-from quadrat.studies.executors import opened_executor
-from quadrat.tune.workers import OnExecutor
 
 WORKERS, ROUNDS = (1, 2, 4, 8), 3
 TRIALS_EACH = 16  # trials of a worker

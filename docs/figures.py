@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.confidence import AdaptiveBand, Assumptions, SimpleBand
 from quadrat.kernels import Matern
 from quadrat.problems import draw_rkhs_function

@@ -22,7 +22,7 @@ import numpy as np
 from charts import INK, PALETTE, SOFT, Axis
 
 import quadrat as qd
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.problems import RKHSFunction
 from quadrat.randomness import generator
 

@@ -15,8 +15,8 @@ import optuna
 from mpi4py.futures import MPIPoolExecutor  # type: ignore[import-not-found, unused-ignore]
 
 import quadrat as qd
+from quadrat.loop.workers import OnExecutor
 from quadrat.studies import Coordinator
-from quadrat.tune.workers import OnExecutor
 
 SPACE = qd.Space(angle=qd.Float(-180.0, 180.0), depth=qd.Float(0.1, 10.0, log=True))
 

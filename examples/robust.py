@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 import quadrat as qd
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.methods.surrogate import Learned
 from quadrat.randomness import generator
 

@@ -39,7 +39,7 @@ from paired import pairs_of, ratio, words
 
 import quadrat as qd
 from quadrat import problems
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.methods import GPUCB
 from quadrat.methods.additive.groups import ordered
 from quadrat.methods.additive.method import AddGPUCB

@@ -31,7 +31,7 @@ from math import log
 import numpy as np
 from paired import pairs_of, ratio, words
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.kernels import Matern
 from quadrat.methods.base import Method, Told
 from quadrat.methods.domain import Axis, Domain

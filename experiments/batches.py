@@ -37,7 +37,7 @@ from paired import pairs_of, ratio, words
 
 import quadrat as qd
 from quadrat import problems
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.kernels import Kernel
 from quadrat.methods.base import Method, Told

@@ -30,7 +30,7 @@ import numpy as np
 from scipy.stats import qmc
 
 import quadrat as qd
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, certify
 from quadrat.methods import LPGPUCB
 from quadrat.methods.base import Told

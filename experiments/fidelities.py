@@ -30,7 +30,7 @@ from itertools import product
 import numpy as np
 from paired import pairs_of, ratio, words
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.methods.base import Search, Told
 from quadrat.methods.domain import Axis, Domain, FidelityAxis
 from quadrat.methods.multi_fidelity.method import MFGPUCB

@@ -35,7 +35,7 @@ import numpy as np
 
 import quadrat as qd
 from quadrat import problems
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.gp import Observations
 from quadrat.methods import registry
 from quadrat.methods.base import Method

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from figure1 import CLAIMED, DELTA, INITIAL, NOISE, RIVALS, N
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.confidence import Assumptions, ChowdhuryGopalanBand, UserHolder
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Kernel, Matern

@@ -36,7 +36,7 @@ from paired import pairs_of, ratio, words
 
 import quadrat as qd
 from quadrat import problems
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Classification, Told
 from quadrat.methods.design import SobolSearch
 from quadrat.methods.domain import Domain

@@ -45,7 +45,7 @@ from paired import pairs_of, ratio, words
 from rates import DELTA, LATTICE, NOISE, NORM, PROBLEMS, STREAM_FIRST, STREAM_NOISE, ManyPoints, function, lattice
 
 import quadrat as qd
-from quadrat.arrays import Array, Ints
+from quadrat._core.arrays import Array, Ints
 from quadrat.gp.splitting import SplittingRule
 from quadrat.methods.base import CREDIBLE, Told
 from quadrat.methods.domain import Domain

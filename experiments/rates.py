@@ -61,7 +61,7 @@ import numpy as np
 from scipy.stats import t as student
 
 import quadrat as qd
-from quadrat.arrays import Array, Ints
+from quadrat._core.arrays import Array, Ints
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
 from quadrat.methods.lp.method import information_gain

@@ -31,7 +31,7 @@ from itertools import product
 import numpy as np
 from paired import difference, pairs_of, words
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
 from quadrat.methods.robust.choice import robust_choice

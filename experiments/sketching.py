@@ -43,7 +43,7 @@ import numpy as np
 from paired import pairs_of, ratio, words
 
 import quadrat as qd
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.gp import GaussianProcess
 from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.methods import IGPUCB, LPGPUCB

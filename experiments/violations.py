@@ -41,7 +41,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 import quadrat as qd
-from quadrat.arrays import Array, ArrayLike
+from quadrat._core.arrays import Array, ArrayLike
 from quadrat.confidence import (
     AdaptiveBand,
     Assumptions,

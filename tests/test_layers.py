@@ -12,10 +12,8 @@ import quadrat
 PACKAGE = Path(quadrat.__file__).parent
 # From the bottom up. Modules on one line do not import each other, except those that are one layer in two names.
 LAYERS = [
-    {"errors", "lazy_names"},
-    {"arrays"},
-    {"blas_threads", "growing", "heights", "nearest"},
-    {"html"},
+    {"errors"},
+    {"_core"},
     {"randomness"},
     {"space"},
     {"kernels"},
@@ -23,11 +21,11 @@ LAYERS = [
     {"confidence"},
     {"methods"},
     {"optimizer"},
-    {"tune"},
+    {"loop"},
     {"problems"},
     {"theory"},
-    {"integrations"},
     {"studies"},
+    {"integrations"},
     {"plots"},
     {"report"},
     {"cli"},

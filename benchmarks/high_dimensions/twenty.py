@@ -19,7 +19,7 @@ import numpy as np
 from regret.task import FunctionTask
 
 from quadrat import problems
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.problems import Problem, classics
 from quadrat.randomness import generator
 

@@ -34,7 +34,7 @@ import numpy as np
 from timing import table
 
 import quadrat as qd
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.gp import LogNormal
 from quadrat.methods.auto import acquisition as auto_score
 from quadrat.methods.auto import surrogate as auto_model

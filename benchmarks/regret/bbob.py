@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from regret.task import FunctionTask
 
 __all__ = ["DIMENSION", "FUNCTIONS", "bbob_task"]

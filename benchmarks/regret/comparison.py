@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from regret.rows import Row
 from regret.suite import SUITES
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.space import Categorical, Float, Int, Space
 from quadrat.space.parameter import Parameter
 from regret.task import Params

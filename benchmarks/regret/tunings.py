@@ -35,7 +35,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from quadrat.arrays import Array, Ints
+from quadrat._core.arrays import Array, Ints
 from quadrat.space import Categorical, Float, Int, Space
 from regret.task import Params, Task
 

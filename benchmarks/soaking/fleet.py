@@ -38,10 +38,10 @@ from scaling_measurement import resident
 
 import quadrat as qd
 from quadrat import problems
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
+from quadrat.loop.plan import Plan
+from quadrat.loop.tuning import carry_out
 from quadrat.randomness import generator
-from quadrat.tune.plan import Plan
-from quadrat.tune.tune import carry_out
 from soaking.virtual_clock import VirtualExecutor, VirtualWorkers
 
 __all__ = ["COUNTS", "KINDS", "PROBLEM", "TIMES", "Evaluations", "measured", "repeats"]

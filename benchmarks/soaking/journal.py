@@ -134,8 +134,8 @@ def reopened(path: str) -> Row:
     import optuna
     from scaling_measurement import warm_up
 
-    from quadrat.integrations.distributions import suggest
-    from quadrat.integrations.study_space import kept_space
+    from quadrat.studies.distributions import suggest
+    from quadrat.studies.notes import kept_space
     from quadrat.studies.opening import open_study
     from quadrat.studies.storage import open_storage
 

@@ -33,7 +33,7 @@ from scaling_measurement import resident, warm_up
 
 import quadrat as qd
 from quadrat import problems
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.randomness import generator
 from soaking.held import bytes_held, in_a_copy
 

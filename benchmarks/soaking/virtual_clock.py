@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Any, ParamSpec, TypeVar
 
-from quadrat.tune.workers import Finished, Objective, OnExecutor
+from quadrat.loop.workers import Finished, Objective, OnExecutor
 
 __all__ = ["VirtualExecutor", "VirtualWorkers"]
 

@@ -18,7 +18,7 @@ from scipy.ndimage import gaussian_filter
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.randomness import generator
 
 LEARNED = 300  # digits to learn from

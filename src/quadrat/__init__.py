@@ -14,13 +14,14 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from quadrat.lazy_names import lazy_names
+from quadrat._core.lazy_names import lazy_names
 
 if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps the two lists equal
     from quadrat import confidence as confidence
     from quadrat import gp as gp
     from quadrat import integrations as integrations
     from quadrat import kernels as kernels
+    from quadrat import loop as loop
     from quadrat import methods as methods
     from quadrat import optimizer as optimizer
     from quadrat import partition as partition
@@ -30,7 +31,6 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     from quadrat import space as space
     from quadrat import studies as studies
     from quadrat import theory as theory
-    from quadrat import tune as tune
     from quadrat.confidence import (
         AdaptiveBand,
         Assumptions,
@@ -53,6 +53,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
         RationalQuadratic,
         SquaredExponential,
     )
+    from quadrat.loop import Result, maximize, minimize
     from quadrat.methods import (
         BKB,
         CGPUCB,
@@ -90,7 +91,6 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
         TrialRecord,
     )
     from quadrat.space import Categorical, Context, Fidelity, Fixed, Float, Int, Space
-    from quadrat.tune import Result, maximize, minimize
 
 __version__ = "0.1.0"
 
@@ -105,10 +105,10 @@ _HOME = {
     "optimizer": "BestSeen CertificateReport Estimate FAILED LevelSetReport Measured Optimizer Recommendation Trial"
     " TrialRecord",
     "space": "Categorical Context Fidelity Fixed Float Int Space",
-    "tune": "Result maximize minimize",
+    "loop": "Result maximize minimize",
 }
 _MODULES = (
-    "confidence gp integrations kernels methods optimizer partition plots problems report space studies theory tune"
+    "confidence gp integrations kernels loop methods optimizer partition plots problems report space studies theory"
 )
 _MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME, _MODULES)
 if not TYPE_CHECKING:  # so that type checkers know a misspelt name

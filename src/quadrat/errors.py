@@ -6,7 +6,17 @@ caller would expect.
 
 from __future__ import annotations
 
-__all__ = ["InvalidInput", "NotAvailable", "NumericalFailure", "QuadratError", "QuadratWarning", "shortened"]
+from collections.abc import Iterable
+
+__all__ = [
+    "InvalidInput",
+    "NotAvailable",
+    "NumericalFailure",
+    "QuadratError",
+    "QuadratWarning",
+    "did_you_mean",
+    "shortened",
+]
 
 _LONGEST = 1000  # characters of a message about data: somebody reads it
 
@@ -88,3 +98,23 @@ def shortened(message: str) -> str:
         return message
     half = _LONGEST // 2
     return f"{message[:half]} ... ({len(message) - 2 * half} characters left out) ... {message[-half:]}"
+
+
+_LONGEST_WORD = 200  # characters of a word that somebody mistyped; comparing takes their square
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """Return " (did you mean '...'?)" with the nearest known word, or "" where none is near.
+
+    Examples
+    --------
+    >>> did_you_mean("hihg", ["low", "high"])
+    " (did you mean 'high'?)"
+    >>> did_you_mean("zzz", ["low", "high"])
+    ''
+    """
+    import difflib
+
+    text = str(word)
+    near = difflib.get_close_matches(text, list(known), n=1) if len(text) <= _LONGEST_WORD else []
+    return f" (did you mean {near[0]!r}?)" if near else ""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from high_dimensions import twenty
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.problems import classics
 from quadrat.randomness import generator
 

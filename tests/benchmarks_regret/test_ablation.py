@@ -18,7 +18,7 @@ from regret.rows import Row, complete, read_rows
 from regret.task import FunctionTask, Task
 
 import quadrat as qd
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.methods.auto import method as auto
 from quadrat.methods.auto import surrogate as auto_model
 from quadrat.methods.auto.method import AutoSearch

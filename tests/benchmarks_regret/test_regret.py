@@ -20,7 +20,7 @@ from regret.translate import OneHotCube, valid
 from regret.tunings import TUNINGS
 
 import quadrat as qd
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.randomness import generator
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,9 +18,9 @@ from soaking.held import bytes_held, in_a_copy
 from soaking.virtual_clock import VirtualExecutor, VirtualWorkers
 
 import quadrat as qd
+from quadrat.loop.plan import Plan
+from quadrat.loop.tuning import carry_out
 from quadrat.optimizer import Trial
-from quadrat.tune.plan import Plan
-from quadrat.tune.tune import carry_out
 
 ROOT = Path(__file__).resolve().parents[2]
 

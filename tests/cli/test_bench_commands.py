@@ -379,7 +379,7 @@ def test_of_several_studies_show_lists_all(capsys: Capture) -> None:
 
 def test_a_password_is_not_shown(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     url = "postgresql://me:secret@lab/name"
-    monkeypatch.setattr("quadrat.cli.where.open_storage", lambda _: qd.journal_storage("quadrat.journal"))
+    monkeypatch.setattr("quadrat.cli.study_commands.open_storage", lambda _: qd.journal_storage("quadrat.journal"))
     monkeypatch.setattr("quadrat.cli.study_commands.open_storage", lambda _: qd.journal_storage("quadrat.journal"))
     out = out_of(capsys, "ask", "--space", "space.toml", "--storage", url)
     out += out_of(capsys, "show", "--storage", url) + refused(capsys, "best", "--storage", url, "--study", "other")

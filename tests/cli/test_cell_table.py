@@ -10,11 +10,11 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from rich.console import Console
 
 from quadrat.cli.cell_table import CellRow, cell_rows, cell_table
-from quadrat.integrations.distributions import DistributionSpace, OwnSpace
 from quadrat.kernels import Matern
 from quadrat.methods import LPGPUCB, MultiScaleLevelSet
 from quadrat.optimizer import Optimizer
 from quadrat.space import Categorical, Float, Int, Space
+from quadrat.studies.distributions import DistributionSpace, OwnSpace
 
 SPACE = OwnSpace(
     Space(

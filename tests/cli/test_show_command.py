@@ -21,7 +21,7 @@ from optuna.trial import TrialState, create_trial
 
 import quadrat as qd
 from quadrat.cli import main
-from quadrat.cli.sparkline import ASCII, BLOCKS
+from quadrat.cli.screen import ASCII, BLOCKS
 
 LP = "LPGPUCB(kernel=Matern(2.5, 0.4), norm_bound=2, noise=0.05, budget=60)"
 LEVEL = "MultiScaleLevelSet(kernel=Matern(2.5, 0.5), norm_bound=2, noise=0.05, threshold=-0.4, accuracy=0.1)"

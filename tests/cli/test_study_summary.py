@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-from quadrat.cli.sparkline import BLOCKS
+from quadrat.cli.screen import BLOCKS
 from quadrat.cli.study_model import StudyModel
 from quadrat.cli.study_summary import model_json, summary_lines, summary_table
 from quadrat.optimizer import BestSeen, CertificateReport, Recommendation

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array, ArrayLike, Bools
+from quadrat._core.arrays import Array, ArrayLike, Bools
 from quadrat.confidence import AdaptiveBand, Assumptions, LocalBand, certify
 from quadrat.confidence.budget import cell_share
 from quadrat.errors import InvalidInput

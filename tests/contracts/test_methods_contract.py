@@ -14,11 +14,11 @@ import pytest
 from quadrat.errors import InvalidInput
 from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Matern
+from quadrat.loop import minimize
 from quadrat.methods.base import Method
 from quadrat.methods.registry import all_methods
 from quadrat.optimizer import FAILED, CertificateReport, Estimate, Optimizer, Recommendation, Trial
 from quadrat.space import Categorical, Context, Fidelity, Float, Int, Space
-from quadrat.tune import minimize
 
 LINE = Space(x=Float(-1, 2))
 PLANE = Space(x=Float(0, 1), y=Float(1e-3, 1e3, log=True))

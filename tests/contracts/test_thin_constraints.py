@@ -13,8 +13,8 @@ from sklearn.svm import SVC
 import quadrat as qd
 from quadrat.errors import InvalidInput
 from quadrat.integrations import QuadratSampler, QuadratSearchCV, recommend
-from quadrat.integrations.study_run import run_of
 from quadrat.studies.opening import open_study
+from quadrat.studies.recommendation import run_of
 
 REFUSED = r"space: expected a constraint that at least 1 in 1,000 uniform settings meets, got \d+ of 20,000; solve"
 

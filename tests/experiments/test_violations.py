@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.confidence import AdaptiveBand, Assumptions, Band, ChowdhuryGopalanBand, LocalPolynomial, SimpleBand
 from quadrat.confidence.averages import cell_average
 from quadrat.kernels import SquaredExponential

@@ -94,7 +94,7 @@ def _around(
 
 
 def _suggestion(passed: Callable[[], bool], strike: Callable[[], None]) -> None:
-    from quadrat.integrations.study_engine import StudyEngine
+    from quadrat.studies.engine import StudyEngine
 
     _around(StudyEngine, "ask", after=lambda: strike() if passed() else None)
 
@@ -112,7 +112,7 @@ def _writing(passed: Callable[[], bool], strike: Callable[[], None]) -> None:
 
 
 def _torn(passed: Callable[[], bool], strike: Callable[[], None]) -> None:
-    from quadrat.integrations.journal import SoundJournalBackend
+    from quadrat.studies.journal import SoundJournalBackend
 
     append = SoundJournalBackend.append_logs
 

@@ -10,7 +10,7 @@ import optuna
 from optuna.trial import TrialState
 from tests.faults.bench import Bench, Findings
 
-from quadrat.integrations.journal import journal_storage
+from quadrat.studies.journal import journal_storage
 
 N_TRIALS = 6
 _TOLD = 6  # Optuna's code for the record that a trial is over

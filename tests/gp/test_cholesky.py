@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import NumericalFailure
 from quadrat.gp import GrowingCholesky, JitterPolicy
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction, _inverse_factor

@@ -10,7 +10,7 @@ import sklearn.gaussian_process as skgp
 import sklearn.gaussian_process.kernels as sk
 
 import quadrat.gp.fit as module
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import Bounds, GaussianProcess, LogNormal, LogPosterior, Observations, Priors, fit_map
 from quadrat.gp.ensemble import Ensemble

@@ -9,7 +9,7 @@ import sklearn.gaussian_process.kernels as sk
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput, NumericalFailure
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Kernel, Matern, OnAxes, RationalQuadratic, SquaredExponential

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput, NotAvailable, NumericalFailure
 from quadrat.gp import GaussianProcess
 from quadrat.gp.nystrom import NystromPosterior

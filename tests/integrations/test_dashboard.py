@@ -21,9 +21,9 @@ from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState
 
 import quadrat as qd
+from quadrat.loop.workers import Here
 from quadrat.studies import Coordinator, open_storage
 from quadrat.studies.telling import FAILURE
-from quadrat.tune.workers import Here
 
 pytest.importorskip("optuna_dashboard", reason="the dashboard is not installed: pip install 'quadrat[dashboard]'")
 

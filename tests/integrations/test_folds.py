@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import KFold
 
 import quadrat as qd
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.integrations.folds import SameFolds, fold_effects, residual_deviation
 from quadrat.methods.auto.method import AutoSearch
 

@@ -22,8 +22,8 @@ from optuna.trial import FrozenTrial, TrialState
 
 import quadrat as qd
 from quadrat.errors import InvalidInput
+from quadrat.loop.workers import Here
 from quadrat.studies import Coordinator, open_storage
-from quadrat.tune.workers import Here
 
 WORKERS, EACH = 4, 50
 PATIENCE = 120.0  # seconds

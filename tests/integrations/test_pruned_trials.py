@@ -17,8 +17,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState, create_trial
 
 import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.integrations import QuadratSampler, recommend, study_engine
-from quadrat.integrations.study_trials import reading_of_trial, values_of
+from quadrat.integrations import QuadratSampler, recommend
 from quadrat.methods import GPUCBPE, LP0, Auto
 from quadrat.methods.auto.long_runs import MOST
 from quadrat.methods.auto.method import AutoSearch
@@ -26,6 +25,8 @@ from quadrat.methods.base import Failed, Method, Pruned, Told
 from quadrat.methods.domain import Domain
 from quadrat.optimizer.outcome import Reading
 from quadrat.plots.run_view import RunView
+from quadrat.studies import engine as study_engine
+from quadrat.studies.trials import reading_of_trial, values_of
 
 PLANE: dict[str, BaseDistribution] = {"x": FloatDistribution(0, 1), "y": FloatDistribution(0, 1)}
 BEGIN = datetime(2026, 1, 1)

@@ -12,7 +12,7 @@ import scipy
 import scipy.optimize
 from scipy.optimize import Bounds, OptimizeResult
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.integrations.scipy import minimize
 

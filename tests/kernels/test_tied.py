@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import LogPosterior, Observations, fit_map
 from quadrat.kernels import GammaExponential, Matern, PiecewisePolynomial, RationalQuadratic, SquaredExponential, Tied

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Matern
 from quadrat.methods.acquisition import (

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.methods.acquisition import Slope, ascend
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.gp import Fit, fit_map
 from quadrat.methods.auto import acquisition as auto_score
 from quadrat.methods.auto import long_runs as auto_cells

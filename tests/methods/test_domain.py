@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array, Bools
+from quadrat._core.arrays import Array, Bools
 from quadrat.methods.base import Guess, Proposal, Search, Told
 from quadrat.methods.design import RandomSearch
 from quadrat.methods.domain import Axis, Domain

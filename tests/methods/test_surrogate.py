@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, LogPosterior, Observations, Priors
 from quadrat.kernels import Matern

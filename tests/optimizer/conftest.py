@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
 from quadrat.methods.domain import Domain

@@ -9,10 +9,11 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
+from quadrat.loop import maximize
 from quadrat.methods.base import Ability, Guess, Method, MethodFacts, Proposal, Search, Told
 from quadrat.methods.domain import Domain
 from quadrat.methods.lp.method import LP0
@@ -20,7 +21,6 @@ from quadrat.methods.registry import all_methods
 from quadrat.optimizer import Optimizer
 from quadrat.randomness import generator
 from quadrat.space import Categorical, Context, Float, Int, Space
-from quadrat.tune import maximize
 
 SPACE = Space(x=Float(0, 1), site=Context(Categorical(["north", "south"])))
 

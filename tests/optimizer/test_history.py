@@ -7,11 +7,10 @@ from typing import Any, TypeAlias, get_args
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
-from quadrat.optimizer.batch import Batch
-from quadrat.optimizer.direction import Direction
+from quadrat._core.arrays import Array
 from quadrat.optimizer.history import History
-from quadrat.optimizer.outcome import Reading
+from quadrat.optimizer.importing import Batch
+from quadrat.optimizer.outcome import Direction, Reading
 from quadrat.optimizer.trial import State, TrialRecord
 from quadrat.randomness import generator
 

@@ -11,9 +11,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
+from quadrat.loop import maximize
 from quadrat.methods.base import (
     ABOVE,
     BELOW,
@@ -31,7 +32,6 @@ from quadrat.methods.level_sets.method import LevelSet
 from quadrat.optimizer import Optimizer
 from quadrat.optimizer.level_sets import Label, LevelSetReport
 from quadrat.space import Float, Int, Space
-from quadrat.tune import maximize
 
 SPACE = Space(x=Float(0, 2), y=Float(1, 100, log=True))
 

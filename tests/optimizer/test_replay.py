@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
 from quadrat.methods.auto import acquisition as auto_score

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Kernel, Matern, SquaredExponential

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate, certified_maximum
 from quadrat.gp import realised_gain
 from quadrat.kernels import Kernel, Matern, OnAxes

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.confidence import (
     AdaptiveBand,
     Assumptions,

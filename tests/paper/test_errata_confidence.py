@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.linalg import solve_triangular
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.kernels import Matern
 from quadrat.problems import draw_rkhs_function
 from quadrat.theory import splits_bound

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.special import gamma, jv
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.kernels import Matern, PiecewisePolynomial, SquaredExponential
 from quadrat.theory import matern_lower_bound, theorem_exponents
 

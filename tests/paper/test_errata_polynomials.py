@@ -8,7 +8,7 @@ from math import comb, log, sqrt
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 
 Documented = Callable[[str, str], None]
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain, FidelityAxis

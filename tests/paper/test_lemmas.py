@@ -8,7 +8,7 @@ from math import ceil, e, inf, log, sqrt
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.kernels import Kernel, Matern, SquaredExponential
 from quadrat.theory import (
     covering_radius,

@@ -11,7 +11,7 @@ from math import log
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.gp.partitioned import PartitionedProcess
 from quadrat.gp.splitting import SplittingRule
 from quadrat.kernels import Matern

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.confidence import Assumptions
 from quadrat.confidence.sketched_band import SketchedBand
 from quadrat.gp import GaussianProcess

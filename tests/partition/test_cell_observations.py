@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.partition import PartitionTree
 from quadrat.randomness import generator
 

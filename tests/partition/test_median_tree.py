@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array, Bools
+from quadrat._core.arrays import Array, Bools
 from quadrat.partition.median_tree import MedianTree
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.partition import from_regression_tree, from_thresholds
 from quadrat.randomness import generator

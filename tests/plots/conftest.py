@@ -10,11 +10,11 @@ import optuna
 import pytest
 
 from quadrat.kernels import Matern
+from quadrat.loop import Result, minimize
 from quadrat.methods import LPGPUCB, MultiScaleLevelSet
 from quadrat.optimizer import FAILED, Optimizer
 from quadrat.plots import RunView
 from quadrat.space import Categorical, Float, Int, Space
-from quadrat.tune import Result, minimize
 
 PLANE = Space(x=Float(0, 2), rate=Float(1e-3, 1, log=True))
 MIXED = Space.from_dict(

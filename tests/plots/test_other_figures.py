@@ -10,10 +10,10 @@ import optuna
 import pytest
 
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.loop import Result
 from quadrat.optimizer import FAILED, Optimizer
 from quadrat.plots import RunView, active_bounds, compare, importance, level_set, parallel_coordinates
 from quadrat.space import Float, Space
-from quadrat.tune import Result
 
 from .conftest import MIXED, certified, words_of
 

@@ -8,10 +8,10 @@ import numpy as np
 import optuna
 import pytest
 
+from quadrat.loop import Result
 from quadrat.optimizer import FAILED, Measured, Optimizer
 from quadrat.plots import RunView, progress
 from quadrat.space import Float, Space
-from quadrat.tune import Result
 
 from .conftest import words_of
 

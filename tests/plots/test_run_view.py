@@ -11,11 +11,11 @@ import optuna
 import pytest
 
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.loop import Result, minimize
 from quadrat.optimizer import FAILED, Measured, Optimizer
 from quadrat.plots import RunView
 from quadrat.plots.run_view import spread
 from quadrat.space import Context, Fidelity, Float, Space
-from quadrat.tune import Result, minimize
 
 from .conftest import MIXED, PLANE, certified
 

@@ -9,10 +9,10 @@ import optuna
 import pytest
 
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.loop import Result
 from quadrat.optimizer import Optimizer
 from quadrat.plots import RunView, slices
 from quadrat.space import Float, Space
-from quadrat.tune import Result
 
 from .conftest import MIXED, words_of
 

@@ -8,9 +8,8 @@ import pytest
 
 from quadrat.errors import NotAvailable
 from quadrat.optimizer import TrialRecord
-from quadrat.plots.library import graph_objects
-from quadrat.plots.style import PALETTE, finish, log_axis, plain, tinted
-from quadrat.plots.trial_text import params_text, trial_text
+from quadrat.plots.run_view import params_text, trial_text
+from quadrat.plots.style import PALETTE, finish, graph_objects, log_axis, plain, tinted
 
 
 def test_plain_text_has_no_tags_formulas_or_lines() -> None:
@@ -49,6 +48,6 @@ def test_without_plotly_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     def refuse(name: str, *arguments: Any) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr("quadrat.plots.library.import_module", refuse)
+    monkeypatch.setattr("quadrat.plots.style.import_module", refuse)
     with pytest.raises(NotAvailable, match=r"pip install 'quadrat\[plots\]'"):
         graph_objects()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from quadrat import problems
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.problems import classics
 from quadrat.randomness import generator

@@ -6,7 +6,7 @@ from math import cos, e, exp, log, log1p, pi, sin, sqrt
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.problems import classics
 from quadrat.randomness import generator
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from quadrat import problems
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.problems import Gaussian, Heteroscedastic, NoiseLaw, NoisyProblem, StudentT, Uniform
 from quadrat.randomness import generator

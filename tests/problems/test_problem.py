@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.problems import Problem
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
 from quadrat.problems import Problem, RegretTrace, draw_rkhs_function, get, regrets

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import quadrat as qd
-from quadrat.tune import Result
+from quadrat.loop import Result
 
 SCRIPT = "</script><script>alert(1)</script>"
 IMAGE = "</script><img src=x onerror=alert(2)>"

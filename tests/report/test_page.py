@@ -13,9 +13,9 @@ import pytest
 
 import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.optimizer.settings_text import number_text
+from quadrat.loop import Result
+from quadrat.optimizer.trial import number_text
 from quadrat.report import report_html
-from quadrat.tune import Result
 
 if TYPE_CHECKING:
     from tests.browser import Browser, Page

@@ -6,9 +6,9 @@ import optuna
 import pytest
 from optuna.trial import TrialState
 
-from quadrat.integrations.study_trials import REPLICATES
 from quadrat.report.told import told_of
 from quadrat.studies.telling import FAILURE
+from quadrat.studies.trials import REPLICATES
 
 
 def test_all_trials_of_a_study_are_there_in_every_state() -> None:

@@ -20,7 +20,8 @@ from tests.security.mutation import Random, mutated_text
 from tests.security.study_example import SPACE, write_study
 
 from quadrat.cli import bench_commands, dashboard_command, tune_command
-from quadrat.studies import Coordinator, executors
+from quadrat.loop import executors
+from quadrat.studies import Coordinator
 
 __all__ = ["run_arguments"]
 

@@ -10,9 +10,9 @@ from typing import Any
 import optuna
 
 from quadrat.integrations import suggest
-from quadrat.integrations.journal import journal_storage
 from quadrat.optimizer import FAILED, Estimate
 from quadrat.space import Categorical, Float, Int, Space
+from quadrat.studies.journal import journal_storage
 from quadrat.studies.opening import open_study
 from quadrat.studies.telling import tell_outcome
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.loop import maximize
 from quadrat.methods.registry import names
 from quadrat.optimizer import FAILED, Optimizer
 from quadrat.randomness import generator
 from quadrat.space import Categorical, Float, Int, Space, constraint
 from quadrat.space.constraint import check_share, listed_settings
-from quadrat.tune import maximize
 
 PLAIN = Space(x=Float(0, 1), y=Float(0, 1))
 

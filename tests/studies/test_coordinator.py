@@ -18,11 +18,11 @@ from optuna.trial import TrialState
 
 import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.integrations.study_trials import REPLICATES, STANDARD_ERROR
+from quadrat.loop.workers import ExecutorGone, Here, OnExecutor, Workers
 from quadrat.studies import Coordinator
 from quadrat.studies.lease import Lease
 from quadrat.studies.telling import FAILURE
-from quadrat.tune.workers import ExecutorGone, Here, OnExecutor, Workers
+from quadrat.studies.trials import REPLICATES, STANDARD_ERROR
 
 SPACE = qd.Space(x=qd.Float(-1, 1), kind=qd.Categorical(["a", "b"]), n=qd.Int(1, 5, when={"kind": "b"}))
 

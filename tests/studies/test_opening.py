@@ -13,12 +13,11 @@ from optuna.study import Study
 
 import quadrat as qd
 from quadrat.errors import InvalidInput
-from quadrat.integrations.study_method import METHOD
-from quadrat.integrations.study_space import kept_space
 from quadrat.kernels import Matern
 from quadrat.methods import LP0
 from quadrat.space import Categorical, Float, Int, Space
 from quadrat.studies import open_storage
+from quadrat.studies.notes import METHOD, kept_space
 from quadrat.studies.opening import DEFAULT_STUDY, SEED, find_study, open_study
 
 SPACE = Space(x=Float(0, 1), n=Int(1, 9))

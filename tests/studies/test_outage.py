@@ -17,10 +17,10 @@ from optuna.trial import TrialState
 from sqlalchemy.exc import IntegrityError, OperationalError, PendingRollbackError
 
 import quadrat as qd
+from quadrat.loop.workers import Here
 from quadrat.studies import Coordinator, outage
 from quadrat.studies.outage import Outage, is_away
 from quadrat.studies.telling import FAILURE
-from quadrat.tune.workers import Here
 
 SPACE = qd.Space(x=qd.Float(-1, 1))
 GONE = OperationalError("SELECT 1", {}, ConnectionError("server closed the connection"))

@@ -9,9 +9,9 @@ import pytest
 from optuna.trial import TrialState, create_trial
 
 from quadrat.errors import InvalidInput
-from quadrat.integrations.study_trials import REPLICATES, STANDARD_ERROR
 from quadrat.studies.opening import find_study
 from quadrat.studies.soundness import check_trials
+from quadrat.studies.trials import REPLICATES, STANDARD_ERROR
 
 
 @pytest.fixture

@@ -16,20 +16,18 @@ from optuna.storages import BaseStorage
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from quadrat.cli.json_output import print_json
 from quadrat.cli.screen import Screen
 from quadrat.cli.show_command import STATES, described, many, plain, value_text
-from quadrat.cli.study_commands import best_table, opened
+from quadrat.cli.study_commands import Where, best_table, opened, print_json
 from quadrat.cli.trial_table import Line, trial_table
-from quadrat.cli.where import Where
 from quadrat.errors import InvalidInput, NotAvailable, QuadratError
-from quadrat.integrations.distributions import suggest
-from quadrat.integrations.running_trials import why_chosen
-from quadrat.integrations.study_space import kept_space
 from quadrat.optimizer.outcome import FAILED, Estimate
 from quadrat.space import Space
+from quadrat.studies.distributions import suggest
+from quadrat.studies.notes import kept_space
 from quadrat.studies.opening import check_one_objective, find_study, open_study
 from quadrat.studies.results_file import ResultsFile, read_results, write_results
+from quadrat.studies.running_trials import why_chosen
 from quadrat.studies.storage import open_storage, place
 from quadrat.studies.telling import FAILURE, tell_outcome
 

@@ -11,10 +11,10 @@ import numpy as np
 from optuna.distributions import CategoricalDistribution
 from rich.table import Table
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.cli.trial_table import Line, trial_table
-from quadrat.integrations.distributions import Searched
 from quadrat.space import Float
+from quadrat.studies.distributions import Searched
 
 __all__ = ["CellRow", "cell_rows", "cell_table"]
 

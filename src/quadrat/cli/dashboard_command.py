@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from optuna.study import Study
 
 from quadrat.cli.screen import Screen
-from quadrat.cli.study_commands import opened
-from quadrat.cli.where import Where
+from quadrat.cli.study_commands import Where, opened
 from quadrat.errors import InvalidInput
 from quadrat.integrations.dashboard import FIGURE_BYTES, Drawn, serve
-from quadrat.plots.library import graph_objects
+from quadrat.plots.style import graph_objects
 from quadrat.studies.opening import check_one_objective
 from quadrat.studies.storage import close_storage
 

@@ -317,7 +317,7 @@ def ask(
 ) -> None:
     """Ask what to evaluate next; the first time with --space, which begins a study."""
     from quadrat.cli import bench_commands as bench
-    from quadrat.cli.where import Where
+    from quadrat.cli.study_commands import Where
 
     bench.ask(Where(study, storage), bench.Beginning(space, direction, method, seed), n, as_json=as_json)
 
@@ -351,7 +351,7 @@ def tell(
 ) -> None:
     """Report what was measured: quadrat tell 3 0.82, or many results from before with --csv old.csv."""
     from quadrat.cli import bench_commands as bench
-    from quadrat.cli.where import Where
+    from quadrat.cli.study_commands import Where
 
     where, beginning = Where(study, storage), bench.Beginning(space, direction, method, seed)
     if csv is not None:
@@ -389,7 +389,7 @@ def show(
 ) -> None:
     """Show a study: what is recommended and how sure that is, progress, cells, trials; or the studies of a storage."""
     from quadrat.cli.show_command import show as shown
-    from quadrat.cli.where import Where
+    from quadrat.cli.study_commands import Where
 
     shown(Where(study, storage), last, method, as_json=as_json)
 
@@ -409,7 +409,7 @@ def report(
     """Write what a study says as one HTML page that needs no network: what to use, figures, trials, settings."""
     from quadrat.cli.report_command import named
     from quadrat.cli.report_command import report as written
-    from quadrat.cli.where import Where
+    from quadrat.cli.study_commands import Where
 
     written(Where(named(name, study), storage), output)
 
@@ -424,6 +424,6 @@ def dashboard(
     """Serve Optuna's dashboard of a study, with figures of ours, to this machine, until Ctrl-C."""
     from quadrat.cli.dashboard_command import dashboard as served
     from quadrat.cli.report_command import named
-    from quadrat.cli.where import Where
+    from quadrat.cli.study_commands import Where
 
     served(Where(named(name, study), storage), port)

@@ -6,8 +6,7 @@ import shlex
 from pathlib import Path
 
 from quadrat.cli.screen import Screen
-from quadrat.cli.study_commands import opened
-from quadrat.cli.where import Where
+from quadrat.cli.study_commands import Where, opened
 from quadrat.errors import InvalidInput
 from quadrat.studies.storage import close_storage, place
 

@@ -4,11 +4,43 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Sequence
 from textwrap import fill
 
 from rich.console import Console, RenderableType
 
-__all__ = ["Screen", "refold", "visible"]
+from quadrat._core.html import heights
+
+__all__ = ["ASCII", "BLOCKS", "Screen", "refold", "sparkline", "visible"]
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+ASCII = "_.-:=+*#"
+"""For terminals that cannot show blocks: from low to high by how much ink a character has."""
+
+
+def sparkline(values: Sequence[float], width: int, levels: str = BLOCKS) -> tuple[str, bool]:
+    """Return the line, a character for each number or for several, and whether its scale is logarithmic.
+
+    Parameters
+    ----------
+    values
+        In order; what is not finite is left out.
+    width
+        How many characters there may be.
+    levels
+        Characters from the lowest number to the highest.
+
+    Examples
+    --------
+    >>> sparkline([8.0, 4.0, 4.0, 2.0, 1.0], 80)
+    ('█▄▄▂▁', False)
+    >>> sparkline([8.0, 4.0, 4.0, 2.0, 1.0], 3, ASCII)
+    ('#:_', False)
+    """
+    found = heights(values, width)
+    top = len(levels) - 1
+    return "".join(levels[round(height * top)] for height in found.heights), found.log
+
 
 _WIDEST = 120  # lines longer than this are hard to read
 _LABEL = re.compile(r" *(\[\d+\]|[A-Za-z][A-Za-z ]*:) ")

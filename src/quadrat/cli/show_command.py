@@ -14,10 +14,8 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from quadrat.cli.cell_table import cell_table
-from quadrat.cli.json_output import print_json
-from quadrat.cli.screen import Screen
-from quadrat.cli.sparkline import ASCII, BLOCKS
-from quadrat.cli.study_commands import opened
+from quadrat.cli.screen import ASCII, BLOCKS, Screen
+from quadrat.cli.study_commands import Where, opened, print_json
 from quadrat.cli.study_model import StudyModel, model_of
 from quadrat.cli.study_summary import (
     best_seen_text,
@@ -28,16 +26,15 @@ from quadrat.cli.study_summary import (
     summary_table,
 )
 from quadrat.cli.trial_table import Line, plain_table, shown, trial_table
-from quadrat.cli.where import Where
 from quadrat.errors import InvalidInput, QuadratError
-from quadrat.integrations.running_trials import why_chosen
-from quadrat.integrations.study_method import METHOD, kept_method
-from quadrat.integrations.study_trials import standard_error_of, values_of
 from quadrat.methods.base import Method
 from quadrat.methods.registry import read_method
+from quadrat.studies.notes import METHOD, kept_method
 from quadrat.studies.opening import SEED, check_one_objective
+from quadrat.studies.running_trials import why_chosen
 from quadrat.studies.storage import place
 from quadrat.studies.telling import FAILURE
+from quadrat.studies.trials import standard_error_of, values_of
 
 __all__ = ["STATES", "described", "many", "plain", "show", "value_text"]
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
+import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import optuna
+from optuna.storages import BaseStorage
 from optuna.study import Study
 from rich import box
 from rich.table import Table
@@ -18,13 +21,46 @@ from quadrat.cli.study_model import model_of
 from quadrat.cli.study_summary import certificate_text, pruned_text, value_text
 from quadrat.cli.trial_table import shown
 from quadrat.errors import InvalidInput
-from quadrat.integrations.study_method import count_pruned, kept_method
-from quadrat.studies import open_storage
+from quadrat.studies.notes import count_pruned, kept_method
 from quadrat.studies.soundness import check_trials
-from quadrat.studies.storage import DEFAULT_JOURNAL, place
+from quadrat.studies.storage import DEFAULT_JOURNAL, open_storage, place
 from quadrat.studies.table import rows_of, write_csv
 
-__all__ = ["best_data", "best_json", "best_table", "export", "opened"]
+__all__ = ["Where", "best_data", "best_json", "best_table", "export", "opened", "print_json"]
+
+
+@dataclass(frozen=True)
+class Where:
+    """What the options --study and --storage say; None where nothing was said."""
+
+    name: str | None
+    storage: str | None
+
+    def existing(self) -> BaseStorage | None:
+        """Return the storage, without creating a file; None where there is none."""
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        path = DEFAULT_JOURNAL if self.storage is None else self.storage
+        return open_storage(self.storage) if "://" in path or Path(path).exists() else None
+
+    def command(self, words: str) -> str:
+        """Return a further command on the same study."""
+        options = ["--study", self.name] if self.name else []
+        options += ["--storage", place(self.storage)] if self.storage else []
+        return f"quadrat {words} {shlex.join(options)}".strip()
+
+
+def print_json(data: object) -> None:
+    """Print data as JSON, with null for numbers that are not finite: JSON has none of these."""
+    text = json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False, default=str)
+    sys.stdout.write(text + "\n")
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def opened(name: str | None, storage: str | None) -> Study:

@@ -10,11 +10,10 @@ from optuna.study import Study
 
 from quadrat.cli.cell_table import CellRow, cell_rows
 from quadrat.errors import NotAvailable
-from quadrat.integrations.distributions import Searched
-from quadrat.integrations.study_recommendation import recommend, recommendation_in
-from quadrat.integrations.study_run import run_of
 from quadrat.methods.base import Method
 from quadrat.optimizer import CertificateReport, LevelSetReport, Optimizer, Recommendation
+from quadrat.studies.distributions import Searched
+from quadrat.studies.recommendation import recommend, recommendation_in, run_of
 
 __all__ = ["StudyModel", "model_of"]
 

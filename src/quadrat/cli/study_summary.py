@@ -11,14 +11,14 @@ from optuna.trial import FrozenTrial
 from rich.table import Table
 from rich.text import Text
 
-from quadrat.cli.sparkline import sparkline
+from quadrat.cli.screen import sparkline
 from quadrat.cli.study_model import StudyModel
 from quadrat.cli.trial_table import shown
-from quadrat.integrations.study_method import count_pruned
-from quadrat.integrations.study_trials import complete_constraints, values_of
 from quadrat.optimizer import CertificateReport, LevelSetReport, Recommendation
-from quadrat.optimizer.best_so_far import best_so_far
 from quadrat.optimizer.level_sets import Label
+from quadrat.optimizer.notebook import best_so_far
+from quadrat.studies.notes import count_pruned
+from quadrat.studies.trials import complete_constraints, values_of
 
 __all__ = [
     "best_seen_text",

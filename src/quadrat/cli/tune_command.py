@@ -21,21 +21,20 @@ from optuna.exceptions import StorageInternalError
 from optuna.study import Study
 from optuna.trial import TrialState
 
-from quadrat.cli.json_output import print_json
 from quadrat.cli.screen import Screen
-from quadrat.cli.study_commands import best_data, best_table
+from quadrat.cli.study_commands import best_data, best_table, print_json
 from quadrat.cli.study_summary import best_seen_text
 from quadrat.cli.tune_screen import TuneScreen, duration
 from quadrat.errors import InvalidInput, QuadratError
-from quadrat.integrations.study_space import kept_space
+from quadrat.loop.executors import opened_executor
+from quadrat.loop.workers import Here, OnExecutor, Workers
 from quadrat.space import Space
 from quadrat.studies import DEFAULT_JOURNAL, Coordinator, ObjectiveReference, open_storage
 from quadrat.studies.evaluation import DefineByRun, WithParams, run_trial
-from quadrat.studies.executors import opened_executor
+from quadrat.studies.notes import kept_space
 from quadrat.studies.opening import SEED, open_study
 from quadrat.studies.storage import close_storage, place
 from quadrat.studies.telling import FAILURE
-from quadrat.tune.workers import Here, OnExecutor, Workers
 
 __all__ = ["TuneOptions", "tune"]
 

@@ -20,7 +20,7 @@ from rich.text import Text
 from quadrat.cli.study_model import StudyModel, model_of
 from quadrat.cli.trial_table import shown
 from quadrat.errors import QuadratError
-from quadrat.integrations.study_method import kept_method
+from quadrat.studies.notes import kept_method
 
 __all__ = ["TuneScreen", "duration"]
 

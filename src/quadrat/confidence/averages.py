@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat.arrays import ArrayLike, as_points, as_vector
+from quadrat._core.arrays import ArrayLike, as_points, as_vector
 from quadrat.confidence.assumptions import Assumptions
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput

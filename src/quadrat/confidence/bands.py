@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_number
+from quadrat._core.arrays import Array, ArrayLike, as_number
 from quadrat.confidence.assumptions import Assumptions
 from quadrat.confidence.budget import as_probability
 from quadrat.confidence.interval import Interval

@@ -17,7 +17,7 @@ from math import pi
 
 import numpy as np
 
-from quadrat.arrays import as_number
+from quadrat._core.arrays import as_number
 from quadrat.errors import InvalidInput
 
 __all__ = ["DeltaBudget", "as_probability"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_points, as_vector
+from quadrat._core.arrays import Array, ArrayLike, as_points, as_vector
 from quadrat.confidence.assumptions import Assumptions, UserHolder
 from quadrat.confidence.bands import AdaptiveBand, Band, contradiction
 from quadrat.confidence.maximum import certified_maximum

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, Bools, Ints, as_points, as_vector
+from quadrat._core.arrays import Array, ArrayLike, Bools, Ints, as_points, as_vector
 from quadrat.confidence.assumptions import Assumptions
 from quadrat.confidence.bands import AdaptiveBand
 from quadrat.confidence.interval import Interval

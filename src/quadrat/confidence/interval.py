@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 
 __all__ = ["Interval"]
 

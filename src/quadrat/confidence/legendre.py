@@ -9,7 +9,7 @@ from math import comb
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, Ints, as_points
+from quadrat._core.arrays import Array, ArrayLike, Ints, as_points
 from quadrat.errors import InvalidInput
 from quadrat.partition import Cell
 

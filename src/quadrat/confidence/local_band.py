@@ -21,13 +21,12 @@ from contextlib import ExitStack, contextmanager
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, Ints, as_number, as_vector
+from quadrat._core.arrays import Array, ArrayLike, Growing, Ints, as_number, as_vector
 from quadrat.confidence.assumptions import Assumptions
 from quadrat.confidence.bands import AdaptiveBand, rejection_at
 from quadrat.confidence.budget import as_probability, cell_share
 from quadrat.confidence.interval import Interval
 from quadrat.errors import InvalidInput
-from quadrat.growing import Growing
 from quadrat.partition import PartitionTree
 from quadrat.partition.unit_cube import as_count, as_unit_points
 

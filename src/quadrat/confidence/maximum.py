@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat.arrays import Array, as_number
+from quadrat._core.arrays import Array, as_number
 from quadrat.confidence.bands import Band
 from quadrat.errors import InvalidInput
 from quadrat.partition import PartitionTree

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from quadrat.arrays import Array, ArrayLike, as_points, as_vector
+from quadrat._core.arrays import Array, ArrayLike, as_points, as_vector
 from quadrat.confidence.assumptions import Assumptions
 from quadrat.confidence.budget import as_probability
 from quadrat.confidence.legendre import LegendreBasis

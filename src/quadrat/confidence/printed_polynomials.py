@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_points, as_vector
+from quadrat._core.arrays import Array, ArrayLike, as_points, as_vector
 from quadrat.confidence.budget import as_probability
 from quadrat.confidence.legendre import LegendreBasis
 from quadrat.errors import InvalidInput

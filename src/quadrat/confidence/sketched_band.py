@@ -38,7 +38,7 @@ from typing import Literal
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike
+from quadrat._core.arrays import Array, ArrayLike
 from quadrat.confidence.assumptions import Assumptions
 from quadrat.confidence.bands import OnePosterior, default_regulariser
 from quadrat.confidence.interval import Interval

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, Bools, as_points
+from quadrat._core.arrays import Array, ArrayLike, Bools, as_points
 from quadrat.confidence.assumptions import Assumptions
 from quadrat.confidence.bands import Band
 from quadrat.confidence.interval import Interval

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from quadrat.gp.cholesky import GrowingCholesky, JitterPolicy
-from quadrat.gp.fit import Fit, LogPosterior, fit_map
+from quadrat.gp.fit import Bounds, Fit, LogNormal, LogPosterior, Priors, fit_map
 from quadrat.gp.information import InformationGain, greedy_gain, realised_gain, set_gain
 from quadrat.gp.observations import Observations
 from quadrat.gp.partitioned import PartitionedProcess
 from quadrat.gp.posterior import GaussianProcess
 from quadrat.gp.prediction import Prediction
-from quadrat.gp.priors import Bounds, LogNormal, Priors
 from quadrat.gp.sketch import Sketch, SketchedProcess
 
 __all__ = [

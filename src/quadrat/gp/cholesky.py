@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import NumericalFailure
 
 __all__ = ["GrowingCholesky", "JitterPolicy"]

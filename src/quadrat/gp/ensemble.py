@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from quadrat.arrays import Array, ArrayLike, as_points
+from quadrat._core.arrays import Array, ArrayLike, as_points
 from quadrat.errors import InvalidInput
 from quadrat.gp.fit import LogPosterior
 from quadrat.kernels import Kernel, Tied

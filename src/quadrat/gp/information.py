@@ -14,7 +14,7 @@ from math import e
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_number, as_points
+from quadrat._core.arrays import Array, ArrayLike, as_number, as_points
 from quadrat.errors import InvalidInput
 from quadrat.gp.posterior import GaussianProcess
 from quadrat.kernels import Kernel

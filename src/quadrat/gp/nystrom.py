@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import lapack
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import NumericalFailure
 from quadrat.gp.prediction import Prediction
 from quadrat.kernels import Kernel

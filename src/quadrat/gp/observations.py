@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, Bools, Ints, as_points, as_vector
+from quadrat._core.arrays import Array, ArrayLike, Bools, Ints, as_points, as_vector
 from quadrat.errors import InvalidInput
 
 __all__ = ["Observations", "as_variances", "group_rows"]

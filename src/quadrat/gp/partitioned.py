@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, Ints, as_number, as_points, as_vector
+from quadrat._core.arrays import Array, ArrayLike, Ints, as_number, as_points, as_vector
 from quadrat.errors import InvalidInput
 from quadrat.gp.observations import as_variances
 from quadrat.gp.posterior import GaussianProcess

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_number, as_points, as_vector
+from quadrat._core.arrays import Array, ArrayLike, as_number, as_points, as_vector
 from quadrat.errors import InvalidInput
 from quadrat.gp.cholesky import GrowingCholesky, JitterPolicy
 from quadrat.gp.observations import as_variances, group_rows

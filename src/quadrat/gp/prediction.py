@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from quadrat.arrays import Array, ArrayLike
+from quadrat._core.arrays import Array, ArrayLike
 
 __all__ = ["Posterior", "Prediction"]
 

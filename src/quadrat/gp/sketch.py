@@ -32,7 +32,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_number, as_vector
+from quadrat._core.arrays import Array, ArrayLike, as_number, as_vector
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.gp.cholesky import GrowingCholesky
 from quadrat.gp.nystrom import NystromPosterior

@@ -8,25 +8,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from quadrat.lazy_names import lazy_names
+from quadrat._core.lazy_names import lazy_names
 
 if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps the two lists equal
-    from quadrat.integrations.dask_executor import DaskExecutor
-    from quadrat.integrations.distributions import suggest
-    from quadrat.integrations.journal import journal_storage
-    from quadrat.integrations.optuna_sampler import QuadratSampler
-    from quadrat.integrations.ray_executor import RayExecutor
     from quadrat.integrations.sklearn_search import QuadratSearchCV
-    from quadrat.integrations.study_recommendation import recommend
+    from quadrat.loop.dask_executor import DaskExecutor
+    from quadrat.loop.ray_executor import RayExecutor
+    from quadrat.studies.distributions import suggest
+    from quadrat.studies.journal import journal_storage
+    from quadrat.studies.recommendation import recommend
+    from quadrat.studies.sampler import QuadratSampler
 
 _HOME = {
-    "dask_executor": "DaskExecutor",
-    "distributions": "suggest",
-    "journal": "journal_storage",
-    "optuna_sampler": "QuadratSampler",
-    "ray_executor": "RayExecutor",
+    "quadrat.loop.dask_executor": "DaskExecutor",
+    "quadrat.studies.distributions": "suggest",
+    "quadrat.studies.journal": "journal_storage",
+    "quadrat.studies.sampler": "QuadratSampler",
+    "quadrat.loop.ray_executor": "RayExecutor",
     "sklearn_search": "QuadratSearchCV",
-    "study_recommendation": "recommend",
+    "quadrat.studies.recommendation": "recommend",
 }
 _MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME)
 if not TYPE_CHECKING:  # so that type checkers know a misspelt name

@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 
 __all__ = ["SameFolds", "fold_effects", "residual_deviation"]
 

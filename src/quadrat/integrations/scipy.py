@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from quadrat.arrays import Array, as_points
+from quadrat._core.arrays import Array, as_points
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Method
 from quadrat.optimizer import BestSeen, Optimizer, Trial

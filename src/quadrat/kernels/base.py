@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_points
+from quadrat._core.arrays import Array, ArrayLike, as_points
 from quadrat.errors import InvalidInput
 
 if TYPE_CHECKING:

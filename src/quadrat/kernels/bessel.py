@@ -10,7 +10,7 @@ from math import lgamma, log, pi
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 
 __all__ = ["log_bessel", "matern_complement"]
 

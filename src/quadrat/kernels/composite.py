@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_vector
+from quadrat._core.arrays import Array, ArrayLike, as_vector
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels.base import Kernel, Pull
 from quadrat.kernels.facts import Holder, InformationGainRate

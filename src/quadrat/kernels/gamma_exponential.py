@@ -7,7 +7,7 @@ from math import factorial, sqrt
 
 import numpy as np
 
-from quadrat.arrays import Array, as_number
+from quadrat._core.arrays import Array, as_number
 from quadrat.errors import NotAvailable
 from quadrat.kernels.facts import Holder, InformationGainRate
 from quadrat.kernels.squared_exponential import SquaredExponential

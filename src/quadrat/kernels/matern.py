@@ -7,7 +7,7 @@ from math import ceil, exp, factorial, gamma, lgamma, log, pi, sin, sqrt
 
 import numpy as np
 
-from quadrat.arrays import Array, as_number
+from quadrat._core.arrays import Array, as_number
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels.bessel import log_bessel, matern_complement
 from quadrat.kernels.facts import Holder, InformationGainRate

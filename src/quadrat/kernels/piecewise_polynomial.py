@@ -13,7 +13,7 @@ from math import comb, factorial, sqrt
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels.facts import Holder, InformationGainRate
 from quadrat.kernels.stationary import Lengthscales, Stationary

@@ -7,7 +7,7 @@ from math import exp, lgamma, log, prod
 
 import numpy as np
 
-from quadrat.arrays import Array, as_number
+from quadrat._core.arrays import Array, as_number
 from quadrat.kernels.facts import Holder, InformationGainRate
 from quadrat.kernels.stationary import Lengthscales, Stationary
 

@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.kernels.facts import Holder, InformationGainRate
 from quadrat.kernels.stationary import Lengthscales, Stationary
 

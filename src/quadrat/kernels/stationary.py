@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, Ints, as_number, as_vector
+from quadrat._core.arrays import Array, ArrayLike, Ints, as_number, as_vector
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels.base import Kernel, Pull
 from quadrat.kernels.taylor import check_degree, taylor_remainder

@@ -19,7 +19,7 @@ import numpy as np
 from quadrat.errors import InvalidInput, NotAvailable
 
 if TYPE_CHECKING:
-    from quadrat.arrays import Array
+    from quadrat._core.arrays import Array
     from quadrat.kernels.stationary import Stationary
 
 __all__ = ["check_degree", "taylor_remainder"]

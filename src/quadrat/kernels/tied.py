@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_vector
+from quadrat._core.arrays import Array, ArrayLike, as_vector
 from quadrat.errors import InvalidInput
 from quadrat.kernels.base import Kernel, Pull
 from quadrat.kernels.facts import Holder, InformationGainRate

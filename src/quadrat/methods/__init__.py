@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from quadrat.lazy_names import lazy_names
+from quadrat._core.lazy_names import lazy_names
 
 if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps the two lists equal
     from quadrat.methods.additive.method import AddGPUCB

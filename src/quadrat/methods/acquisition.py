@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from quadrat.arrays import Array, Bools
+from quadrat._core.arrays import Array, Bools
 from quadrat.gp.prediction import Posterior
 from quadrat.methods.domain import Domain
 

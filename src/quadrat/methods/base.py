@@ -15,7 +15,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, Ints
+from quadrat._core.arrays import Array, ArrayLike, Ints
 from quadrat.confidence import Certificate
 from quadrat.errors import NotAvailable
 from quadrat.methods.domain import Domain

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
 from quadrat.methods.domain import Domain
 from quadrat.randomness import generator

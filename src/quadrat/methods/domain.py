@@ -14,7 +14,7 @@ from math import sqrt
 
 import numpy as np
 
-from quadrat.arrays import Array, Bools, Ints
+from quadrat._core.arrays import Array, Bools, Ints
 from quadrat.randomness import generator
 
 __all__ = ["PROBES", "THIN", "Axis", "Domain", "FidelityAxis", "probed", "sample_if_thin"]

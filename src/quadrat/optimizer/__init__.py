@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from quadrat.optimizer.level_sets import CellReport, LevelSetReport
-from quadrat.optimizer.measured import Measured
 from quadrat.optimizer.method_choice import DEFAULT_METHOD
 from quadrat.optimizer.optimizer import Optimizer
-from quadrat.optimizer.outcome import FAILED, Estimate, Outcome
-from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recommendation, WorstCase
-from quadrat.optimizer.trial import Trial, TrialRecord
+from quadrat.optimizer.outcome import FAILED, Estimate, Measured, Outcome
+from quadrat.optimizer.reports import CertificateReport, Recommendation, WorstCase
+from quadrat.optimizer.trial import BestSeen, Trial, TrialRecord
 
 __all__ = [
     "DEFAULT_METHOD",

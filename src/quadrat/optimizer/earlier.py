@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from quadrat.blas_threads import on_one_blas_thread
+from quadrat._core.blas_threads import on_one_blas_thread
 from quadrat.errors import InvalidInput
 from quadrat.optimizer.optimizer import Optimizer
 from quadrat.optimizer.replay import Replay

@@ -24,9 +24,8 @@ from copy import deepcopy
 from typing import Any, TypeAlias
 
 from quadrat.errors import InvalidInput
-from quadrat.optimizer.batch import Batch
-from quadrat.optimizer.measured import check_names
-from quadrat.optimizer.outcome import Reading
+from quadrat.optimizer.importing import Batch
+from quadrat.optimizer.outcome import Reading, check_names
 from quadrat.space import Space
 
 __all__ = ["VERSION", "Event", "added", "asked", "batch_of", "check_header", "copied", "reading_of", "refusing", "told"]

@@ -14,17 +14,40 @@ from typing import Any
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array, Growing
 from quadrat.errors import InvalidInput
-from quadrat.growing import Growing
-from quadrat.optimizer.batch import Batch
-from quadrat.optimizer.costs import Costs
-from quadrat.optimizer.direction import Direction
-from quadrat.optimizer.outcome import Reading
-from quadrat.optimizer.recommendation import BestSeen
-from quadrat.optimizer.trial import State, TrialRecord
+from quadrat.optimizer.importing import Batch
+from quadrat.optimizer.outcome import Direction, Reading
+from quadrat.optimizer.trial import BestSeen, State, TrialRecord
+from quadrat.space import Fidelity, Space
 
-__all__ = ["History"]
+__all__ = ["Costs", "History"]
+
+
+class Costs:
+    """The costs of trials in a space with a fidelity.
+
+    Examples
+    --------
+    >>> from quadrat.space import Float
+    >>> costs = Costs(Space(x=Float(0, 1), epochs=Fidelity([5, 100], cost=[1, 20])))
+    >>> costs.of({"x": 0.5, "epochs": 100}), costs.below_target({"x": 0.5, "epochs": 5})
+    (20.0, 1)
+    """
+
+    def __init__(self, space: Space) -> None:
+        assert space.fidelity is not None
+        fidelity = space[space.fidelity]
+        assert isinstance(fidelity, Fidelity)
+        self._name, self._fidelity = space.fidelity, fidelity
+
+    def of(self, params: Mapping[str, Any]) -> float:
+        """Return what a trial with these parameters costs."""
+        return self._fidelity.cost_of(params[self._name])
+
+    def below_target(self, params: Mapping[str, Any]) -> int:
+        """Return how many levels below the one that counts a trial is."""
+        return len(self._fidelity.levels) - 1 - self._fidelity.level(params[self._name])
 
 
 class History:

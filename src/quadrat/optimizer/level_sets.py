@@ -14,9 +14,9 @@ import numpy as np
 
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Method, Search
-from quadrat.optimizer.certifying import why_not_certified
-from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.history import History
+from quadrat.optimizer.outcome import Direction
+from quadrat.optimizer.reports import why_not_certified
 from quadrat.space import Space
 
 __all__ = ["CellReport", "Label", "LevelSetReport", "level_set_of"]
@@ -148,7 +148,7 @@ class LevelSetReport:
         return f"<LevelSetReport: threshold {self.threshold:g}: {shares} ({len(self.cells)} cells); {self._holds()}>"
 
     def _repr_html_(self) -> str:
-        from quadrat.optimizer.level_set_html import level_set_html
+        from quadrat.optimizer.notebook import level_set_html
 
         return level_set_html(self, self._holds())
 

@@ -11,31 +11,33 @@ from typing import Any
 
 import numpy as np
 
-from quadrat.arrays import Array
-from quadrat.blas_threads import on_one_blas_thread
+from quadrat._core.arrays import Array
+from quadrat._core.blas_threads import on_one_blas_thread
 from quadrat.confidence import CertificateCurve
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.methods.base import DOES_NOT_CERTIFY, Guess, Method
-from quadrat.optimizer.batch import gather_batch, plain_params
-from quadrat.optimizer.certifying import curve_of, report_of, why_not_certified
-from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.events import VERSION, check_header, copied
+from quadrat.optimizer.importing import Study, Table, gather_batch, plain_params
 from quadrat.optimizer.level_sets import LevelSetReport, level_set_of
-from quadrat.optimizer.measured import Measured, read_measured
 from quadrat.optimizer.method_choice import check_method, require, resolve
-from quadrat.optimizer.outcome import Outcome, Reading
-from quadrat.optimizer.past_study import Study
-from quadrat.optimizer.past_table import Table
-from quadrat.optimizer.predicting import Predicted, predictions_of
-from quadrat.optimizer.recommendation import BestSeen, CertificateReport, Recommendation
-from quadrat.optimizer.recommending import recommendation_of
+from quadrat.optimizer.outcome import Direction, Measured, Outcome, Reading, read_measured
 from quadrat.optimizer.replay import replay
+from quadrat.optimizer.reports import (
+    CertificateReport,
+    Predicted,
+    Recommendation,
+    curve_of,
+    predictions_of,
+    recommendation_of,
+    report_of,
+    why_not_certified,
+)
 from quadrat.optimizer.robust import robust_recommendation
 from quadrat.optimizer.run import Run, nothing_feasible_in_context
-from quadrat.optimizer.trial import Trial, TrialRecord
+from quadrat.optimizer.trial import BestSeen, Trial, TrialRecord
 from quadrat.randomness import generator
 from quadrat.space import Space
-from quadrat.space.context import context_point
+from quadrat.space.space import context_point
 
 __all__ = ["Optimizer"]
 
@@ -599,6 +601,6 @@ class Optimizer:
         return f"<Optimizer: {self.direction} with {type(self._method).__name__}, {self._history.summary()}>"
 
     def _repr_html_(self) -> str:
-        from quadrat.optimizer.optimizer_html import optimizer_html
+        from quadrat.optimizer.notebook import optimizer_html
 
         return optimizer_html(self, self._history.summary())

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Happened
-from quadrat.optimizer.batch import Batch
 from quadrat.optimizer.events import Event, batch_of, reading_of, refusing
+from quadrat.optimizer.importing import Batch
 from quadrat.optimizer.run import Run
-from quadrat.space.context import context_of, context_point
+from quadrat.space.space import context_of, context_point
 
 __all__ = ["Replay", "replay"]
 

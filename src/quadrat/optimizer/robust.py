@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from quadrat.arrays import Array, as_number
+from quadrat._core.arrays import Array, as_number
 from quadrat.errors import InvalidInput
 from quadrat.methods.robust.choice import robust_choice
-from quadrat.optimizer.direction import Direction
-from quadrat.optimizer.domain_of import domain_of
 from quadrat.optimizer.history import History
-from quadrat.optimizer.recommendation import BestSeen, Recommendation, WorstCase
+from quadrat.optimizer.outcome import Direction
+from quadrat.optimizer.reports import Recommendation, WorstCase
+from quadrat.optimizer.run import domain_of
+from quadrat.optimizer.trial import BestSeen
 from quadrat.space import Space
 
 __all__ = ["robust_recommendation"]

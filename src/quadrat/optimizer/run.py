@@ -7,27 +7,136 @@ alike, turn them into what the search is told here, and have the next trial prop
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Failed, Happened, Method, Pruned, Told
-from quadrat.optimizer.batch import Batch
-from quadrat.optimizer.collisions import feasible_in_context, feasible_point, free_point
-from quadrat.optimizer.costs import Costs
-from quadrat.optimizer.direction import Direction
-from quadrat.optimizer.domain_of import domain_of
+from quadrat.methods.domain import Axis, Domain, FidelityAxis, probed
 from quadrat.optimizer.events import Event, added, asked, reading_of, refusing, told
-from quadrat.optimizer.history import History
-from quadrat.optimizer.outcome import Reading
+from quadrat.optimizer.history import Costs, History
+from quadrat.optimizer.importing import Batch
+from quadrat.optimizer.outcome import Direction, Reading
 from quadrat.randomness import generator
-from quadrat.space import Space
-from quadrat.space.constraint import check_share
+from quadrat.space import Categorical, Fidelity, Space
+from quadrat.space.constraint import check_share, feasible_points, listed_settings
+from quadrat.space.parameter import Parameter
 
-__all__ = ["Run", "nothing_feasible_in_context"]
+__all__ = ["Run", "domain_of", "feasible_in_context", "feasible_point", "free_point", "nothing_feasible_in_context"]
+
+_FEW = 32  # values of an ordered axis up to which they are taken one by one
+
+
+def domain_of(space: Space) -> Domain:
+    """Return the space as the cube with what is behind it.
+
+    Examples
+    --------
+    >>> from quadrat.space import Float, Int
+    >>> domain_of(Space(x=Float(0, 1), n=Int(1, 2))).axes
+    (Axis(values=None, ordered=True), Axis(values=(0.25, 0.75), ordered=True))
+    """
+    axes = tuple(_axis(space[name]) for name in space.axes)
+    return Domain(
+        axes,
+        None if space.is_continuous else space.round,
+        None if all(parameter.when is None for parameter in space.values()) else space.exists,
+        space.allowed if space.is_constrained else None,
+        tuple(space.axes.index(name) for name in space.contexts),
+        _fidelity(space),
+        space.axes,
+        tuple(name not in space.discontinuous for name in space.axes),
+    )
+
+
+def _fidelity(space: Space) -> FidelityAxis | None:
+    if space.fidelity is None:
+        return None
+    parameter = space[space.fidelity]
+    assert isinstance(parameter, Fidelity)
+    coordinates = parameter.encode(np.arange(len(parameter.levels), dtype=np.float64))
+    return FidelityAxis(space.axes.index(space.fidelity), tuple(coordinates.tolist()), tuple(parameter.cost))
+
+
+def _axis(parameter: Parameter) -> Axis:
+    if isinstance(parameter, Categorical):
+        codes = np.arange(len(parameter.choices), dtype=np.float64)
+        return Axis(tuple(parameter.encode(codes).tolist()), ordered=False)
+    values, _ = probed(lambda coordinates: parameter.encode(parameter.decode(coordinates)))
+    return Axis(tuple(values.tolist())) if len(values) <= _FEW else Axis()
+
+
+# Radii, of the axis, and how many points are tried within them: near ones first, because what the method wanted is near
+# its proposal; and many anywhere, because in a small space all but one may be taken.
+_TRIES = {0.05: 16, 0.1: 16, 0.2: 16, 0.4: 16, 1.0: 1024}
+_BATCH, _BATCHES = 256, 80  # uniform points of a context that are tried at a time, and how often
+
+
+def free_point(
+    space: Space,
+    x: Array,
+    is_taken: Callable[[Array], bool],
+    rng: np.random.Generator,
+    context: Array | None = None,
+) -> Array | None:
+    """Return a feasible rounded point near `x` that is not taken; None when none was found.
+
+    Parameters
+    ----------
+    space
+        What rounds.
+    x
+        The proposal, shape (D,).
+    is_taken
+        Says of a rounded point, shape (D,), whether it is to be avoided.
+    rng
+        The stream to draw from.
+    context
+        Coordinates, shape (D,), that the point must have, NaN where it is free; None where it is free everywhere.
+    """
+    for radius, tries in _TRIES.items():
+        steps = rng.uniform(-radius, radius, size=(tries, space.dimension))
+        nearby = np.clip(x + steps, 0.0, 1.0)
+        if context is not None:
+            nearby = np.where(np.isnan(context), nearby, context)
+        nearby = space.round(nearby)
+        free = np.array([row for row in nearby[space.allowed(nearby)] if not is_taken(row)])
+        if len(free):
+            nearest: Array = free[int(np.argmin(((free - x) ** 2).sum(axis=1)))]
+            return nearest
+    return None
+
+
+def feasible_in_context(space: Space, context: Array, rng: np.random.Generator) -> Array | None:
+    """Return a feasible rounded point, shape (D,), of a context as of `free_point`; None where 20,480 are not."""
+    for _ in range(_BATCHES):
+        points = rng.random((_BATCH, space.dimension))
+        points = space.round(np.where(np.isnan(context), points, context))
+        allowed = space.allowed(points)
+        if allowed.any():
+            found: Array = points[int(np.argmax(allowed))]
+            return found
+    return None
+
+
+def feasible_point(space: Space, is_taken: Callable[[Array], bool], rng: np.random.Generator) -> Array:
+    """Return a feasible rounded point, shape (D,), from anywhere; one that is not taken where the space shows one.
+
+    Raises
+    ------
+    NotAvailable
+        None was found: see `quadrat.space.constraint.feasible_points`.
+    """
+    found: Array = feasible_points(space, 1, rng)[0]
+    listed = listed_settings(space) if is_taken(found) else None
+    if listed is None:
+        return found
+    free = [row for row in listed[space.allowed(listed)] if not is_taken(row)]
+    return free[int(rng.integers(len(free)))] if free else found
+
 
 _COLLISION_STREAM = 0x0C011151  # names the stream of `free_point`, apart from those that methods draw from
 _logger = logging.getLogger(__name__)

@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["State", "Trial", "TrialRecord"]
+__all__ = ["BestSeen", "State", "Trial", "TrialRecord", "number_text", "settings_text"]
+
+
+def number_text(value: float) -> str:
+    """Return a number with six digits."""
+    return f"{value:.6g}"
+
+
+def settings_text(params: Mapping[str, Any]) -> str:
+    """Return parameters with their names.
+
+    Examples
+    --------
+    >>> settings_text({"lr": 1 / 3, "kind": "tree", "depth": 3})
+    "lr=0.333333, kind='tree', depth=3"
+    """
+    return ", ".join(
+        f"{name}={number_text(value) if isinstance(value, float) else repr(value)}" for name, value in params.items()
+    )
+
 
 State: TypeAlias = Literal["pending", "complete", "failed"]
 
@@ -86,3 +106,35 @@ class TrialRecord:
     def value(self) -> float | None:
         """The mean of `values`; None unless complete."""
         return sum(self.values) / len(self.values) if self.values else None
+
+
+@dataclass(frozen=True)
+class BestSeen:
+    """The luckiest observation: the trial with the best mean over its own replicates, noise included.
+
+    Where constraints were told, it is the best of the trials in which all of them held; where they held in none, the
+    one that violated them least.
+
+    Attributes
+    ----------
+    number, params
+        The trial.
+    value
+        That mean, in the user's units.
+    feasible
+        Whether its constraints held, as told; None in a run without constraints.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="minimize", method="RandomSearch")
+    >>> optimizer.add_trials([{"x": 0.2}, {"x": 0.4}], [1.0, 0.5])
+    range(0, 2)
+    >>> optimizer.best_seen
+    BestSeen(number=1, params={'x': 0.4}, value=0.5, feasible=None)
+    """
+
+    number: int
+    params: dict[str, Any]
+    value: float
+    feasible: bool | None = None

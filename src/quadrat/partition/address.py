@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput, NotAvailable
 
 __all__ = ["DyadicAddress"]

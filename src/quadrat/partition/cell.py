@@ -13,7 +13,7 @@ from itertools import chain, cycle, islice, product
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, Bools, as_points, as_vector
+from quadrat._core.arrays import Array, ArrayLike, Bools, as_points, as_vector
 from quadrat.errors import InvalidInput
 from quadrat.partition.address import DyadicAddress
 from quadrat.partition.unit_cube import as_count

@@ -15,9 +15,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, Ints
+from quadrat._core.arrays import Array, ArrayLike, Growing, Ints
 from quadrat.errors import InvalidInput
-from quadrat.growing import Growing
 from quadrat.partition.address import DyadicAddress
 from quadrat.partition.cell import Cell
 from quadrat.partition.printed import grid_edges

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from quadrat.arrays import Array, Ints
-from quadrat.growing import Growing
+from quadrat._core.arrays import Array, Growing, Ints
 
 __all__ = ["Ledger"]
 

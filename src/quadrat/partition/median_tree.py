@@ -13,8 +13,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from quadrat.arrays import Array, Ints
-from quadrat.growing import Growing
+from quadrat._core.arrays import Array, Growing, Ints
 
 __all__ = ["MedianTree"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from quadrat.arrays import Array, ArrayLike, Ints
+from quadrat._core.arrays import Array, ArrayLike, Ints
 from quadrat.errors import InvalidInput
 from quadrat.partition.cell import contained
 from quadrat.partition.tiling import Partition

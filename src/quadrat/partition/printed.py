@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from quadrat.arrays import Array, as_number
+from quadrat._core.arrays import Array, as_number
 from quadrat.errors import InvalidInput
 from quadrat.partition.cell import Cell
 from quadrat.partition.tiling import Partition

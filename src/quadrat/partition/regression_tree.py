@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike
+from quadrat._core.arrays import Array, ArrayLike
 from quadrat.errors import InvalidInput
 from quadrat.partition.cell import Cell
 from quadrat.partition.tiling import Partition

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_vector
+from quadrat._core.arrays import Array, ArrayLike, as_vector
 from quadrat.errors import InvalidInput
 
 __all__ = ["AxisRule", "LargestVariation", "LongestSide"]

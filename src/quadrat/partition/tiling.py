@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, Ints
+from quadrat._core.arrays import Array, ArrayLike, Ints
 from quadrat.errors import InvalidInput
 from quadrat.partition.cell import Cell, contained
 from quadrat.partition.unit_cube import as_count, as_unit_point, as_unit_points

@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, Ints, as_number
+from quadrat._core.arrays import Array, ArrayLike, Growing, Ints, as_number
 from quadrat.errors import InvalidInput
-from quadrat.growing import Growing
 from quadrat.partition.cell_tree import CellTree
 from quadrat.partition.ledger import Ledger
 from quadrat.partition.rules import AxisRule

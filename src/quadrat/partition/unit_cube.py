@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_points
+from quadrat._core.arrays import Array, ArrayLike, as_points
 from quadrat.errors import InvalidInput
 
 __all__ = ["MAX_CELLS", "TooManyCells", "as_count", "as_unit_point", "as_unit_points"]

@@ -10,10 +10,9 @@ import numpy as np
 from quadrat.errors import NotAvailable
 from quadrat.methods.lp.cells import BOUNDS
 from quadrat.plots.cells_figure import moments
-from quadrat.plots.library import graph_objects, subplots
 from quadrat.plots.partition_view import Round
 from quadrat.plots.run_view import RunView, Source
-from quadrat.plots.style import PALETTE, finish, plain, tinted
+from quadrat.plots.style import PALETTE, finish, graph_objects, plain, subplots, tinted
 
 __all__ = ["active_bounds"]
 

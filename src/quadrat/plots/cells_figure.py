@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from quadrat.arrays import Bools
-from quadrat.plots.library import graph_objects
+from quadrat._core.arrays import Bools
 from quadrat.plots.parameter_axis import ParameterAxis
 from quadrat.plots.partition_view import Partition
 from quadrat.plots.plane_cells import chosen_axes, plane_cells
-from quadrat.plots.run_view import RunView, Source
-from quadrat.plots.style import BEST, FAILED, INK, RECOMMENDED, SCALE, SCALE_DOWN, finish, number, plain
-from quadrat.plots.trial_text import params_text, trial_text
+from quadrat.plots.run_view import RunView, Source, params_text, trial_text
+from quadrat.plots.style import BEST, FAILED, INK, RECOMMENDED, SCALE, SCALE_DOWN, finish, graph_objects, number, plain
 
 __all__ = ["cells", "moments", "recommended_mark", "slider", "trial_marks"]
 

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from quadrat.arrays import as_number
+from quadrat._core.arrays import as_number
 from quadrat.errors import InvalidInput
-from quadrat.plots.library import graph_objects
-from quadrat.plots.run_view import RunView, Source
-from quadrat.plots.style import INK, PALETTE, finish, log_axis, number, plain
-from quadrat.plots.trial_text import params_text
+from quadrat.plots.run_view import RunView, Source, params_text
+from quadrat.plots.style import INK, PALETTE, finish, graph_objects, log_axis, number, plain
 
 __all__ = ["compare"]
 

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from quadrat.plots.library import graph_objects
 from quadrat.plots.run_view import RunView, Source
 from quadrat.plots.sobol_indices import sobol_indices
-from quadrat.plots.style import FITTED, finish, plain, tinted
+from quadrat.plots.style import FITTED, finish, graph_objects, plain, tinted
 
 __all__ = ["importance"]
 

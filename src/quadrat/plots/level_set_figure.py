@@ -8,12 +8,11 @@ import numpy as np
 
 from quadrat.optimizer import LevelSetReport
 from quadrat.plots.cells_figure import trial_marks
-from quadrat.plots.library import graph_objects
 from quadrat.plots.parameter_axis import ParameterAxis
 from quadrat.plots.partition_view import Partition
 from quadrat.plots.plane_cells import chosen_axes, plane_cells
 from quadrat.plots.run_view import RunView, Source
-from quadrat.plots.style import INK, finish, number, plain, tinted
+from quadrat.plots.style import INK, finish, graph_objects, number, plain, tinted
 
 __all__ = ["level_set"]
 

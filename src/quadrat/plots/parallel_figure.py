@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import NotAvailable
-from quadrat.plots.library import graph_objects
 from quadrat.plots.parameter_axis import ParameterAxis
 from quadrat.plots.run_view import RunView, Source
 from quadrat.plots.slices_figure import chosen_parameters
-from quadrat.plots.style import FAILED, FONT, INK, finish, number, plain, shortened
+from quadrat.plots.style import FAILED, FONT, INK, finish, graph_objects, number, plain, shortened
 
 __all__ = ["parallel_coordinates"]
 

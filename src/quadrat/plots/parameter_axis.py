@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.plots.style import log_axis, plain
 from quadrat.space import Categorical, Fidelity, Space
-from quadrat.space.numeric import Bins, Grid, Linear, Logarithmic, LogBins
-from quadrat.space.parameter import Parameter
+from quadrat.space.parameter import Bins, Grid, Linear, Logarithmic, LogBins, Parameter
 
 __all__ = ["ParameterAxis", "axes_of"]
 

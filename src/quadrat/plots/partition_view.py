@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from quadrat.arrays import Array, Bools
+from quadrat._core.arrays import Array, Bools
 from quadrat.errors import NotAvailable
 from quadrat.methods.lp.method import LPGPUCB
 from quadrat.optimizer import Optimizer

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat.arrays import Array, Ints
-from quadrat.errors import InvalidInput
+from quadrat._core.arrays import Array, Ints
+from quadrat.errors import InvalidInput, did_you_mean
 from quadrat.plots.parameter_axis import ParameterAxis
 from quadrat.plots.run_view import RunView
-from quadrat.space.coding import did_you_mean
 
 __all__ = ["PlaneCells", "chosen_axes", "plane_cells"]
 

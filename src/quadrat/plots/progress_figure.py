@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from quadrat.plots.library import graph_objects, subplots
-from quadrat.plots.run_view import CHECKPOINTS, Checkpoint, RunView, Source
+from quadrat.plots.run_view import CHECKPOINTS, LINES, Checkpoint, RunView, Source, params_text, trial_text
 from quadrat.plots.style import (
     BEST,
     CERTIFIED,
@@ -17,12 +16,13 @@ from quadrat.plots.style import (
     FITTED,
     RECOMMENDED,
     finish,
+    graph_objects,
     log_axis,
     number,
     plain,
+    subplots,
     tinted,
 )
-from quadrat.plots.trial_text import LINES, params_text, trial_text
 
 __all__ = ["progress"]
 

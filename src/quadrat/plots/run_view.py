@@ -14,25 +14,90 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+from optuna.distributions import CategoricalDistribution, IntDistribution
 
-from quadrat.arrays import Array, Bools
+from quadrat._core.arrays import Array, Bools
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.loop import Result
 from quadrat.methods.auto.method import Auto
 from quadrat.methods.auto.surrogate import LARGEST
 from quadrat.optimizer import CertificateReport, Optimizer, Recommendation, TrialRecord
 from quadrat.optimizer.earlier import earlier, finished_order
-from quadrat.optimizer.past_study import Study, is_study
-from quadrat.optimizer.recommendation import why_in_study
+from quadrat.optimizer.importing import Study, is_study
+from quadrat.optimizer.reports import why_in_study
 from quadrat.plots.parameter_axis import ParameterAxis, axes_of
 from quadrat.plots.partition_view import Partition, partition_of
+from quadrat.plots.style import number, plain
 from quadrat.space import Fidelity, Space
-from quadrat.space.context import context_of
-from quadrat.tune import Result
+from quadrat.space.space import context_of
+from quadrat.studies.distributions import DistributionSpace, Searched
 
 if TYPE_CHECKING:
-    from quadrat.integrations.study_run import StudyRun
+    from quadrat.studies.recommendation import StudyRun
 
-__all__ = ["Believed", "BestSoFar", "Checkpoint", "Kind", "RunView", "Source"]
+__all__ = [
+    "LINES",
+    "Believed",
+    "BestSoFar",
+    "Checkpoint",
+    "Kind",
+    "RunView",
+    "Source",
+    "params_text",
+    "study_axes",
+    "trial_text",
+]
+
+
+def study_axes(searched: Searched) -> tuple[ParameterAxis, ...]:
+    """Return the axes of what is searched; choices are searched by their place, integers with steps by their step."""
+    axes = axes_of(searched.space)
+    if not isinstance(searched, DistributionSpace):
+        return axes
+    return tuple(_shown(axis, searched) for axis in axes)
+
+
+def _shown(axis: ParameterAxis, searched: DistributionSpace) -> ParameterAxis:
+    distribution = searched.distributions[axis.name]
+    if isinstance(distribution, CategoricalDistribution):
+        return replace(axis, labels=tuple(map(str, distribution.choices)))
+    if isinstance(distribution, IntDistribution) and distribution.step > 1:
+        return replace(axis, first=float(distribution.low), step=float(distribution.step))
+    return axis
+
+
+LINES = 24  # parameters that are listed; the rest is counted
+
+
+def params_text(params: Mapping[str, Any], most: int = LINES) -> str:
+    """Return parameters line by line, as text that a figure shows as it is; at most so many, and how many more."""
+    lines = [f"{plain(name, 40)} = {_value(value)}" for name, value in list(params.items())[:most]]
+    left_out = len(params) - len(lines)
+    return "<br>".join([*lines, f"and {left_out} more"] if left_out else lines)
+
+
+def trial_text(record: TrialRecord, most: int = LINES) -> str:
+    """Return a trial's number, outcome and at most so many parameters, line by line."""
+    if record.state == "complete":
+        assert record.value is not None
+        head = f"<b>trial {record.number}: {number(record.value, 6)}</b>"
+        if record.sem is not None:
+            head += f" ± {number(record.sem, 3)}"
+        if len(record.values) > 1:
+            head += f" (mean of {len(record.values)})"
+        if record.feasible is False:
+            broken = [plain(name, 30) for name, value in record.constraints.items() if value > 0]
+            head += f"<br>constraint violated: {', '.join(broken)}"
+    elif record.state == "failed":
+        head = f"<b>trial {record.number}: failed</b><br>{plain(record.failure or '', 80)}"
+    else:
+        head = f"<b>trial {record.number}: pending</b>"
+    return f"{head}<br>{params_text(record.params, most)}"
+
+
+def _value(value: object) -> str:
+    return number(value, 6) if isinstance(value, float) else plain(value, 40)
+
 
 Kind: TypeAlias = Literal["credible 90 %", "certified"]
 """What an interval is: 90 % of a fitted model's belief, or bounds that hold under stated assumptions."""
@@ -162,8 +227,8 @@ class RunView:
                 )
             return _of_optimizer(source._optimizer)
         if is_study(source):
-            from quadrat.integrations.study_method import kept_method, why_uncertified
-            from quadrat.integrations.study_run import run_of
+            from quadrat.studies.notes import kept_method, why_uncertified
+            from quadrat.studies.recommendation import run_of
 
             kept = kept_method(source)  # type: ignore[arg-type]  # an Optuna study, as `is_study` says
             uncertified = why_uncertified(source, kept)  # type: ignore[arg-type]
@@ -409,8 +474,8 @@ def _of_optimizer(optimizer: Optimizer) -> RunView:
 
 
 def _of_study(run: StudyRun, name: str, uncertified: str | None) -> RunView:
-    from quadrat.integrations.running_trials import why_chosen
-    from quadrat.plots.study_axes import study_axes
+    from quadrat.plots.run_view import study_axes
+    from quadrat.studies.running_trials import why_chosen
 
     records = tuple(
         replace(record, number=trial.number, params=dict(trial.params), why=why_chosen(trial))

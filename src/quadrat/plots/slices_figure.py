@@ -9,14 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from quadrat.arrays import Array
-from quadrat.errors import InvalidInput
-from quadrat.plots.library import graph_objects, subplots
+from quadrat._core.arrays import Array
+from quadrat.errors import InvalidInput, did_you_mean
 from quadrat.plots.parameter_axis import ParameterAxis
-from quadrat.plots.run_view import Believed, Kind, RunView, Source
-from quadrat.plots.style import BEST, CERTIFIED, DATA, FITTED, finish, number, plain, tinted
-from quadrat.plots.trial_text import trial_text
-from quadrat.space.coding import did_you_mean
+from quadrat.plots.run_view import Believed, Kind, RunView, Source, trial_text
+from quadrat.plots.style import BEST, CERTIFIED, DATA, FITTED, finish, graph_objects, number, plain, subplots, tinted
 
 __all__ = ["chosen_parameters", "slices"]
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 
 __all__ = ["SobolIndices", "sobol_indices"]

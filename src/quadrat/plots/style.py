@@ -7,8 +7,11 @@ pages alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from math import log10
 from typing import Any, Literal
+
+from quadrat.errors import NotAvailable
 
 __all__ = [
     "BEST",
@@ -24,12 +27,38 @@ __all__ = [
     "SCALE",
     "SCALE_DOWN",
     "finish",
+    "graph_objects",
     "log_axis",
     "number",
     "plain",
     "shortened",
+    "subplots",
     "tinted",
 ]
+
+
+def graph_objects() -> Any:
+    """Return the module `plotly.graph_objects`.
+
+    Raises
+    ------
+    NotAvailable
+        plotly is not installed.
+    """
+    return _loaded("plotly.graph_objects")
+
+
+def subplots(**options: Any) -> Any:
+    """Return an empty figure with subplots; the options of `plotly.subplots.make_subplots`."""
+    return _loaded("plotly.subplots").make_subplots(**options)
+
+
+def _loaded(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise NotAvailable("plots: expected plotly to be installed, got none; pip install 'quadrat[plots]'") from error
+
 
 # Okabe and Ito's colours, which colour-blind readers tell apart, without black and yellow, which pages swallow.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8a929b", "#7f7a1f", "#9467bd")

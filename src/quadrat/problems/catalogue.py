@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.problems import classics
 from quadrat.problems.problem import Problem

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 
 __all__ = [
     "BRANIN_MINIMISERS",

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_points, as_vector
+from quadrat._core.arrays import Array, ArrayLike, as_points, as_vector
 from quadrat.errors import InvalidInput
 from quadrat.problems.problem import Problem
 

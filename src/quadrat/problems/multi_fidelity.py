@@ -24,7 +24,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_points
+from quadrat._core.arrays import Array, ArrayLike, as_points
 from quadrat.errors import InvalidInput
 from quadrat.problems.classics import _HARTMANN6_CENTRES as HARTMANN6_CENTRES
 from quadrat.problems.classics import _HARTMANN6_RATES as HARTMANN6_RATES

@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_number, as_points
+from quadrat._core.arrays import Array, ArrayLike, as_number, as_points
 from quadrat.errors import InvalidInput
 from quadrat.problems.problem import Problem
 from quadrat.randomness import generator

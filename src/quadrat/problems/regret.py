@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_number, as_points, as_vector
+from quadrat._core.arrays import Array, ArrayLike, as_number, as_points, as_vector
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.problems.problem import Problem
 

@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_number, as_points, as_vector
+from quadrat._core.arrays import Array, ArrayLike, as_number, as_points, as_vector
 from quadrat.errors import InvalidInput, NumericalFailure
 from quadrat.kernels import Kernel
 from quadrat.problems.problem import Problem

@@ -2,17 +2,84 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from html import escape
+from typing import Any
 
 from quadrat.errors import NotAvailable
-from quadrat.optimizer import CertificateReport, Recommendation
-from quadrat.optimizer.settings_text import number_text
+from quadrat.optimizer import CertificateReport, Optimizer, Recommendation
+from quadrat.optimizer.trial import number_text
 from quadrat.plots.run_view import RunView
 from quadrat.report.next_step import Situation, next_step
-from quadrat.report.noise import noise_of
 from quadrat.report.told import STATES, Told
 
-__all__ = ["Findings", "Judgement", "findings_of"]
+__all__ = ["Findings", "Judgement", "findings_of", "interval_strip", "noise_of"]
+
+
+def noise_of(optimizer: Optimizer) -> float | None:
+    """Return the standard deviation of one result in the user's units: stated, or else fitted; None where neither is.
+
+    Examples
+    --------
+    >>> from quadrat.space import Float, Space
+    >>> noise_of(Optimizer(Space(x=Float(0, 1)), direction="maximize", method="RandomSearch")) is None
+    True
+    """
+    stated = getattr(optimizer.method, "noise", None)
+    if isinstance(stated, int | float) and not isinstance(stated, bool):
+        return float(stated)
+    search: Any = optimizer.explain()["search"]
+    settings, scale = search.get("settings"), search.get("scale")
+    # Compressed values have another noise in every place.
+    if not settings or not isinstance(scale, float) or search.get("low values compressed"):
+        return None
+    variances = [float(one["noise_variance"]) for one in settings if "noise_variance" in one]
+    return scale * math.sqrt(sum(variances) / len(variances)) if variances else None
+
+
+_MARGIN = 5.0  # per cent at each side
+_TOP, _HEIGHT, _MIDDLE = 9, 16, 17  # pixels
+
+
+def interval_strip(interval: tuple[float, float], value: float, seen: float, kind: str) -> str:
+    """Return a drawing with its key as HTML; nothing where an end is not finite.
+
+    Parameters
+    ----------
+    interval, value
+        Of the recommended point.
+    seen
+        The best value that was seen, noise included.
+    kind
+        What the interval is called.
+    """
+    low, high = min(interval[0], seen, value), max(interval[1], seen, value)
+    if not math.isfinite(low) or not math.isfinite(high - low) or high <= low:
+        return ""
+
+    def at(x: float) -> float:
+        return _MARGIN + (100 - 2 * _MARGIN) * (x - low) / (high - low)
+
+    said = (
+        f"{kind} interval from {number_text(interval[0])} to {number_text(interval[1])}, estimate {number_text(value)},"
+        f" best seen {number_text(seen)}"
+    )
+    left, right = at(interval[0]), at(interval[1])
+    fill = "var(--certified)" if kind == "certified" else "var(--band)"
+    opacity = ' fill-opacity="0.45"' if kind == "certified" else ""
+    return (
+        f'<svg class="strip" role="img" aria-label="{escape(said)}">'
+        f'<line x1="0" x2="100%" y1="{_MIDDLE}" y2="{_MIDDLE}" stroke="var(--line)"/>'
+        f'<rect x="{left:.2f}%" width="{max(right - left, 0.5):.2f}%" y="{_TOP}" height="{_HEIGHT}" rx="4"'
+        f' fill="{fill}"{opacity}/>'
+        f'<line x1="{at(value):.2f}%" x2="{at(value):.2f}%" y1="{_TOP - 4}" y2="{_TOP + _HEIGHT + 4}"'
+        ' stroke="var(--accent)" stroke-width="3"/>'
+        f'<circle cx="{at(seen):.2f}%" cy="{_MIDDLE}" r="5" fill="var(--seen)"/></svg>'
+        f'<ul class="key" aria-hidden="true"><li class="k-{"certified" if kind == "certified" else "band"}">'
+        f'{escape(kind)}</li><li class="k-value">estimate</li><li class="k-seen">best seen</li></ul>'
+    )
+
 
 _WORDS = {"pruned": "pruned (no result)"}
 

@@ -15,12 +15,11 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any
 
-from quadrat.optimizer.settings_text import number_text
-from quadrat.plots.library import graph_objects
+from quadrat.optimizer.trial import number_text
 from quadrat.plots.run_view import Source
+from quadrat.plots.style import graph_objects
 from quadrat.report.figures import ReportFigure, figures_of
-from quadrat.report.findings import Findings, Judgement, findings_of
-from quadrat.report.interval_strip import interval_strip
+from quadrat.report.findings import Findings, Judgement, findings_of, interval_strip
 from quadrat.report.reproduction import commands_of, settings_of, space_json
 from quadrat.report.told import STATES, Told, told_of
 from quadrat.report.trial_columns import TrialTable, trial_table

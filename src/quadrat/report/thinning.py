@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from quadrat.arrays import Bools, Ints
-from quadrat.plots.library import graph_objects
+from quadrat._core.arrays import Bools, Ints
+from quadrat.plots.style import graph_objects
 
 __all__ = ["Thinned", "thinned"]
 

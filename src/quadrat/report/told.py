@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from quadrat.loop import Result
 from quadrat.optimizer import Optimizer, TrialRecord
 from quadrat.plots.run_view import RunView, Source
-from quadrat.tune import Result
 
 if TYPE_CHECKING:
     from optuna.study import Study
@@ -108,7 +108,7 @@ def told_of(source: Source, where: str | None = None) -> Told:
 
 
 def _of_study(view: RunView, study: Study, where: str | None) -> Told:
-    from quadrat.integrations.study_method import METHOD
+    from quadrat.studies.notes import METHOD
     from quadrat.studies.opening import SEED
 
     return Told(
@@ -133,9 +133,9 @@ def _row(record: TrialRecord) -> TrialRow:
 
 
 def _study_row(trial: FrozenTrial) -> TrialRow:
-    from quadrat.integrations.running_trials import why_chosen
-    from quadrat.integrations.study_trials import complete_constraints, standard_error_of, values_of
+    from quadrat.studies.running_trials import why_chosen
     from quadrat.studies.telling import FAILURE
+    from quadrat.studies.trials import complete_constraints, standard_error_of, values_of
 
     values = values_of(trial) or () if trial.state.is_finished() else ()
     error, constraints = standard_error_of(trial), complete_constraints(trial)

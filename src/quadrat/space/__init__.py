@@ -10,11 +10,9 @@ Examples
 
 from __future__ import annotations
 
-from quadrat.space.choices import Categorical, Fixed
-from quadrat.space.context import Context
 from quadrat.space.fidelity import Fidelity
 from quadrat.space.numeric import Float, Int
-from quadrat.space.parameter import Parameter
-from quadrat.space.space import Space
+from quadrat.space.parameter import Categorical, Fixed, Parameter
+from quadrat.space.space import Context, Space
 
 __all__ = ["Categorical", "Context", "Fidelity", "Fixed", "Float", "Int", "Parameter", "Space"]

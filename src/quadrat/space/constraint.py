@@ -10,10 +10,10 @@ import numpy as np
 
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.randomness import generator
-from quadrat.space.numeric import Bins, Grid, LogBins, Scale
+from quadrat.space.parameter import Bins, Grid, LogBins, Scale
 
 if TYPE_CHECKING:
-    from quadrat.arrays import Array
+    from quadrat._core.arrays import Array
     from quadrat.space.space import Space
 
 __all__ = ["Feasible", "check_share", "feasible_points", "listed_settings", "passes"]

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from quadrat.arrays import as_number
+from quadrat._core.arrays import as_number
 from quadrat.errors import InvalidInput
-from quadrat.space.numeric import Bins
-from quadrat.space.parameter import Parameter
+from quadrat.space.parameter import Bins, Parameter
 
 if TYPE_CHECKING:
-    from quadrat.arrays import Array
+    from quadrat._core.arrays import Array
 
 __all__ = ["Fidelity"]
 

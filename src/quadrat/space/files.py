@@ -23,11 +23,10 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quadrat.errors import InvalidInput, shortened
-from quadrat.space.choices import Categorical, Fixed
-from quadrat.space.coding import did_you_mean
+from quadrat.errors import InvalidInput, did_you_mean, shortened
 from quadrat.space.fidelity import Fidelity
 from quadrat.space.numeric import Float, Int
+from quadrat.space.parameter import Categorical, Fixed
 
 if TYPE_CHECKING:
     import os

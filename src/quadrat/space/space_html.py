@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from quadrat.html import Markup, Piece, block, table
-from quadrat.space.choices import Categorical, Fixed
+from quadrat._core.html import Markup, Piece, block, table
 from quadrat.space.fidelity import Fidelity
 from quadrat.space.numeric import Float, Int
-from quadrat.space.parameter import Parameter
+from quadrat.space.parameter import Categorical, Fixed, Parameter
 
 if TYPE_CHECKING:
     from quadrat.space.space import Space

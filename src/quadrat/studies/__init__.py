@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from quadrat.loop.process_workers import ProcessWorkers
 from quadrat.studies.coordinator import Coordinator
 from quadrat.studies.objective import ObjectiveReference
-from quadrat.studies.process_workers import ProcessWorkers
 from quadrat.studies.storage import DEFAULT_JOURNAL, open_storage
 
 __all__ = ["DEFAULT_JOURNAL", "Coordinator", "ObjectiveReference", "ProcessWorkers", "open_storage"]

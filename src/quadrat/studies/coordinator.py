@@ -22,17 +22,17 @@ from optuna.study import Study
 from optuna.trial import TrialState
 
 from quadrat.errors import InvalidInput
-from quadrat.integrations.distributions import suggest
-from quadrat.integrations.finish_order import OWNER, owner_note
-from quadrat.integrations.study_space import keep_space
+from quadrat.loop.loop import Loop, failure_text
+from quadrat.loop.workers import Finished, Workers
 from quadrat.optimizer import FAILED, Trial
 from quadrat.space import Space
+from quadrat.studies.distributions import suggest
 from quadrat.studies.evaluation import TRIAL_ID
+from quadrat.studies.finish_order import OWNER, owner_note
 from quadrat.studies.lease import Lease
+from quadrat.studies.notes import keep_space
 from quadrat.studies.outage import Outage, is_away
 from quadrat.studies.telling import tell_outcome
-from quadrat.tune.loop import Loop, failure_text
-from quadrat.tune.workers import Finished, Workers
 
 __all__ = ["Coordinator"]
 
@@ -69,7 +69,7 @@ class Coordinator:
     --------
     >>> import optuna
     >>> import quadrat as qd
-    >>> from quadrat.tune.workers import Here
+    >>> from quadrat.loop.workers import Here
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> space = qd.Space(x=qd.Float(-1, 1))
     >>> study = optuna.create_study(sampler=qd.QuadratSampler(search_space=space, method="RandomSearch", seed=0))

@@ -13,8 +13,8 @@ from optuna.samplers import BaseSampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial
 
-from quadrat.integrations.optuna_sampler import QuadratSampler, chosen_params
 from quadrat.studies.objective import ObjectiveReference
+from quadrat.studies.sampler import QuadratSampler, chosen_params
 from quadrat.studies.storage import open_storage
 
 __all__ = ["TRIAL_ID", "DefineByRun", "WithParams", "run_trial"]

@@ -14,15 +14,14 @@ from optuna.storages import BaseStorage
 from optuna.study import Study
 
 from quadrat.errors import InvalidInput
-from quadrat.integrations.distributions import distribution_of
-from quadrat.integrations.optuna_sampler import QuadratSampler
-from quadrat.integrations.study_method import METHOD
-from quadrat.integrations.study_space import keep_space, kept_space
-from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.method_choice import resolve
+from quadrat.optimizer.outcome import Direction
 from quadrat.randomness import generator
 from quadrat.space import Space
 from quadrat.space.constraint import check_share
+from quadrat.studies.distributions import distribution_of
+from quadrat.studies.notes import METHOD, keep_space, kept_space
+from quadrat.studies.sampler import QuadratSampler
 from quadrat.studies.soundness import check_trials
 
 __all__ = ["DEFAULT_STUDY", "SEED", "check_one_objective", "find_study", "open_study"]

@@ -22,11 +22,11 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from quadrat.errors import InvalidInput
-from quadrat.integrations.distributions import OwnSpace, distribution_of
-from quadrat.integrations.study_trials import STANDARD_ERROR
 from quadrat.optimizer.outcome import FAILED, Estimate, Outcome, Reading, read_outcome
 from quadrat.space import Categorical, Fixed, Float, Parameter, Space
+from quadrat.studies.distributions import OwnSpace, distribution_of
 from quadrat.studies.telling import FAILURE, tell_outcome
+from quadrat.studies.trials import STANDARD_ERROR
 
 __all__ = ["Result", "ResultsFile", "read_results", "write_results"]
 

@@ -10,8 +10,8 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial
 
 from quadrat.errors import InvalidInput
-from quadrat.integrations.study_trials import REPLICATES, STANDARD_ERROR
-from quadrat.optimizer.past_study import constraints_of
+from quadrat.optimizer.importing import constraints_of
+from quadrat.studies.trials import REPLICATES, STANDARD_ERROR
 
 __all__ = ["check_trials"]
 

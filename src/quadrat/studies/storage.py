@@ -7,7 +7,7 @@ from pathlib import Path
 from optuna.storages import BaseStorage, RDBStorage
 
 from quadrat.errors import InvalidInput
-from quadrat.integrations.journal import journal_storage
+from quadrat.studies.journal import journal_storage
 
 __all__ = ["DEFAULT_JOURNAL", "close_storage", "open_storage", "place"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from optuna.study import Study
 from optuna.trial import Trial, TrialState
 
-from quadrat.integrations.study_method import METHOD
-from quadrat.integrations.study_trials import REPLICATES, STANDARD_ERROR, complete_constraints
 from quadrat.methods import Auto
 from quadrat.methods.base import Method
 from quadrat.optimizer import Measured
-from quadrat.optimizer.measured import read_measured
 from quadrat.optimizer.method_choice import resolve
+from quadrat.optimizer.outcome import read_measured
+from quadrat.studies.notes import METHOD
+from quadrat.studies.trials import REPLICATES, STANDARD_ERROR, complete_constraints
 
 __all__ = ["FAILURE", "tell_outcome"]
 

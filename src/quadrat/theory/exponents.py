@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from quadrat.arrays import as_number
+from quadrat._core.arrays import as_number
 from quadrat.errors import NotAvailable
 from quadrat.theory.whole import as_whole
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import ceil, log, log1p, sqrt
 
-from quadrat.arrays import as_number
+from quadrat._core.arrays import as_number
 from quadrat.theory.whole import as_whole
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from math import inf
 
-from quadrat.arrays import as_number
+from quadrat._core.arrays import as_number
 from quadrat.theory.whole import as_whole
 
 __all__ = ["MaternRange", "crossover", "matern_range", "matern_ranges"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quadrat.arrays import as_number
+from quadrat._core.arrays import as_number
 from quadrat.errors import InvalidInput
 from quadrat.theory.exponents import Exponents, information_type
 from quadrat.theory.rate import Certainty

@@ -9,13 +9,13 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.additive.method import AddGPUCB, AdditiveSearch, Practical, Theorem
 from quadrat.methods.base import Proposal, Told
 from quadrat.methods.domain import Domain
 from quadrat.optimizer import Optimizer
-from quadrat.optimizer.domain_of import domain_of
+from quadrat.optimizer.run import domain_of
 from quadrat.randomness import generator
 from quadrat.space import Categorical, Fixed, Float, Int, Space
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import quadrat as qd
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.gp import LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble
 from quadrat.kernels import Matern

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.gp import LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble
 from quadrat.kernels import Matern, Tied

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from quadrat.arrays import Array, Bools, Ints
+from quadrat._core.arrays import Array, Bools, Ints
+from quadrat._core.nearest import nearest
 from quadrat.kernels import Matern
 from quadrat.methods.auto.feasibility import Feasibility
-from quadrat.nearest import nearest
 
 
 def learned(points: Array, succeeded: Array | Bools) -> Feasibility:

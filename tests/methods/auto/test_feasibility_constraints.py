@@ -10,17 +10,17 @@ import pytest
 from scipy.stats import norm
 
 import quadrat.methods.auto.acquisition as module
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
+from quadrat._core.nearest import nearest
 from quadrat.gp.ensemble import Ensemble
+from quadrat.loop import minimize
 from quadrat.methods.auto.acquisition import DOUBT, log_improvement
 from quadrat.methods.auto.feasibility import Chances, Constraints
 from quadrat.methods.auto.method import Auto, AutoSearch
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
-from quadrat.nearest import nearest
 from quadrat.optimizer import Measured, Optimizer
 from quadrat.space import Categorical, Float, Int, Space
-from quadrat.tune import minimize
 
 NONE = np.empty((0, 2))
 PLANE = Space(x=Float(0, 1), y=Float(0, 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.gp.ensemble import Ensemble
 from quadrat.methods.auto import long_runs as auto_cells
 from quadrat.methods.auto import long_runs as crowd

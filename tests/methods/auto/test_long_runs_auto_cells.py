@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.methods.auto import long_runs as auto_cells
 from quadrat.methods.auto import surrogate as auto_model
 from quadrat.methods.auto.method import Auto, AutoSearch
@@ -18,7 +18,7 @@ from quadrat.methods.auto.trust_region import REST, generation_size
 from quadrat.methods.base import Guess, Told
 from quadrat.methods.domain import Domain
 from quadrat.optimizer import FAILED, Estimate, Measured, Optimizer
-from quadrat.optimizer.domain_of import domain_of
+from quadrat.optimizer.run import domain_of
 from quadrat.space import Categorical, Float, Int, Space
 
 NONE = np.empty((0, 2))

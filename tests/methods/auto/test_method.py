@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import quadrat.methods.auto.acquisition as module
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
@@ -23,7 +23,7 @@ from quadrat.methods.base import Told
 from quadrat.methods.design import SobolSearch
 from quadrat.methods.domain import Axis, Domain
 from quadrat.optimizer import FAILED, Estimate, Optimizer
-from quadrat.optimizer.domain_of import domain_of
+from quadrat.optimizer.run import domain_of
 from quadrat.space import Categorical, Float, Int, Space
 
 NONE = np.empty((0, 2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.methods.auto.surrogate import LEVELS, WIDEST, Averages, averages
 
 CENTRE = np.array([0.4, 0.6])

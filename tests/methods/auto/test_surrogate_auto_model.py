@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
+from quadrat._core.nearest import nearest
 from quadrat.gp import Fit, Observations, fit_map
 from quadrat.kernels import Kernel, Matern, SquaredExponential, Tied
 from quadrat.methods.auto.surrogate import (
@@ -27,7 +28,6 @@ from quadrat.methods.auto.surrogate import (
 from quadrat.methods.auto.transform import Units
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain
-from quadrat.nearest import nearest
 
 GRID = np.random.default_rng(999).random((7, 2))
 FORMS: list[Kernel] = [Matern(nu, (0.5, 0.5)) for nu in (0.5, 1.5, 2.5)] + [SquaredExponential((0.5, 0.5))]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from quadrat import problems
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.methods.auto.transform import ENOUGH, Fence, Units, _ends
 
 RNG = np.random.default_rng(0)

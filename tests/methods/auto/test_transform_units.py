@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.methods.auto.transform import Compression, Units
 
 RNG = np.random.default_rng(0)

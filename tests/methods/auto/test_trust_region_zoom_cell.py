@@ -8,7 +8,7 @@ from math import exp, gamma, inf, log, sqrt
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array, Bools
+from quadrat._core.arrays import Array, Bools
 from quadrat.methods.auto.trust_region import (
     _NARROWEST,
     FIRST_STEP,

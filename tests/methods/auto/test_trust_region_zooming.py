@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.methods.auto.trust_region import WINDOW, ZoomCell, Zooming, generation_size
 
 START = np.array([0.15, 0.2])

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.confidence import Assumptions
 from quadrat.kernels import Kernel, Matern
 from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Told

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array, Ints
+from quadrat._core.arrays import Array, Ints
 from quadrat.confidence import Band, Certificate, CertifiedMaximum, certified_maximum
 from quadrat.confidence.slices import SliceBand
 from quadrat.errors import InvalidInput, NotAvailable

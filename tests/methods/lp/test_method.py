@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from quadrat import problems
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, Interval, LocalBand, UserHolder
 from quadrat.confidence.local_band import CAPACITY
 from quadrat.errors import InvalidInput, NotAvailable

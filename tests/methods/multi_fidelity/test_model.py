@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Matern
 from quadrat.methods.base import CREDIBLE, Told

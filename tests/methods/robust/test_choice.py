@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.domain import Axis, Domain
 from quadrat.methods.robust.choice import robust_choice

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array, Bools
+from quadrat._core.arrays import Array, Bools
 from quadrat.errors import InvalidInput
 from quadrat.methods.domain import Axis, Domain
 from quadrat.methods.ucb.cgp_ucb import ContextSlice, require_free_axis

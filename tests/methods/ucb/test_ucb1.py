@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.domain import Axis, Domain
 from quadrat.methods.ucb.ucb1 import arms_of, finite_arms
-from quadrat.optimizer.domain_of import domain_of
+from quadrat.optimizer.run import domain_of
 from quadrat.space import Categorical, Float, Int, Space
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain

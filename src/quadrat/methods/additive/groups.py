@@ -25,7 +25,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy.linalg import lapack
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.gp import Observations
 from quadrat.kernels import Matern
 from quadrat.methods.additive.model import AdditiveFit, Groups, fit_additive, inherited

@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.gp import Bounds, GaussianProcess, LogNormal, Observations, Prediction, Priors, fit_map
 from quadrat.gp.observations import group_rows
 from quadrat.kernels import Kernel, Matern, OnAxes

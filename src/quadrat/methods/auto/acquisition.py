@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
+from quadrat._core.nearest import is_among
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.methods.acquisition import Slope, ascend, improvement, scattered
 from quadrat.methods.auto.feasibility import Chances, Feasibility
 from quadrat.methods.domain import Domain
-from quadrat.nearest import is_among
 
 __all__ = ["AutoScore", "knowledge_gradients", "log_improvement"]
 

@@ -9,17 +9,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from quadrat.arrays import Array, Bools, Ints
+from quadrat._core.arrays import Array, Bools, Growing, Ints
+from quadrat._core.nearest import nearest
 from quadrat.gp import GaussianProcess
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.gp.observations import group_rows
-from quadrat.growing import Growing
 from quadrat.kernels import Matern
 from quadrat.methods.acquisition import log_probability_of_improvement
 from quadrat.methods.auto.surrogate import LearnedModel
 from quadrat.methods.base import Failed, Pruned, Told
 from quadrat.methods.domain import Domain
-from quadrat.nearest import nearest
 from quadrat.randomness import generator
 
 __all__ = ["Beliefs", "Chances", "Constraints", "Feasibility"]

@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.gp.ensemble import Ensemble
 from quadrat.methods.acquisition import UPPER, excesses, points_around
 from quadrat.methods.auto.acquisition import AutoScore, knowledge_gradients

@@ -25,15 +25,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from quadrat.arrays import Array, Bools
+from quadrat._core.arrays import Array, Bools, Growing
+from quadrat._core.nearest import nearest
 from quadrat.gp import Fit, LogNormal, LogPosterior, Observations, Priors, fit_map
 from quadrat.gp.ensemble import Ensemble
-from quadrat.growing import Growing
 from quadrat.kernels import Kernel, Matern, SquaredExponential, Tied
 from quadrat.methods.auto.transform import Units
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
-from quadrat.nearest import nearest
 from quadrat.randomness import generator
 
 __all__ = ["Averages", "LearnedModel", "averages", "is_due"]

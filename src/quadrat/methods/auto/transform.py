@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 
 __all__ = ["Compression", "Fence", "Units"]
 

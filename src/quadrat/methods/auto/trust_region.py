@@ -28,7 +28,7 @@ from math import ceil, exp, log, sqrt
 
 import numpy as np
 
-from quadrat.arrays import Array, Bools, Ints
+from quadrat._core.arrays import Array, Bools, Ints
 from quadrat.randomness import generator
 
 __all__ = ["Turns", "ZoomCell", "Zooming", "generation_size"]

@@ -28,12 +28,11 @@ from itertools import product
 
 import numpy as np
 
-from quadrat.arrays import Array, Ints
+from quadrat._core.arrays import Array, Growing, Ints
 from quadrat.confidence import AdaptiveBand, Assumptions, Interval, average_half_width
 from quadrat.confidence.bands import contradiction
 from quadrat.confidence.budget import cell_share
 from quadrat.errors import NotAvailable
-from quadrat.growing import Growing
 from quadrat.kernels.stationary import Stationary
 from quadrat.methods.base import ABOVE, BELOW, UNDECIDED
 from quadrat.partition import PartitionTree

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, get_args
 
-from quadrat.arrays import as_number
+from quadrat._core.arrays import as_number
 from quadrat.confidence import Assumptions, UserHolder
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput

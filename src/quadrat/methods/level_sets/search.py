@@ -27,7 +27,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from quadrat.arrays import Array, Bools, Ints
+from quadrat._core.arrays import Array, Bools, Ints
 from quadrat.confidence import Certificate
 from quadrat.confidence.bands import default_regulariser
 from quadrat.gp import GaussianProcess

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat.arrays import Array, Bools, Ints
+from quadrat._core.arrays import Array, Bools, Ints
 from quadrat.confidence import (
     AdaptiveBand,
     Assumptions,

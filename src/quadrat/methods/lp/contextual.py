@@ -23,7 +23,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
-from quadrat.arrays import Array, Bools, Ints
+from quadrat._core.arrays import Array, Bools, Ints
 from quadrat.confidence import Assumptions, certified_maximum
 from quadrat.confidence.slices import SliceAssumptions, SliceBand
 from quadrat.errors import InvalidInput

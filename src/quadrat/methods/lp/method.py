@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quadrat.arrays import as_number
+from quadrat._core.arrays import as_number
 from quadrat.confidence import Assumptions, UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.gp import InformationGain, greedy_gain, set_gain

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.confidence import Assumptions, ChowdhuryGopalanBand, DeltaBudget, UserHolder
 from quadrat.confidence.sketched_band import SketchedBand
 from quadrat.gp import GaussianProcess, Observations

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.confidence import Assumptions, local_poly, max_err
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.gp import GaussianProcess, greedy_gain

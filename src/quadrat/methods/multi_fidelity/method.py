@@ -33,7 +33,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from quadrat.arrays import Array, as_number
+from quadrat._core.arrays import Array, as_number
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Kernel

@@ -29,7 +29,7 @@ from math import ceil, log2
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Kernel
 from quadrat.methods.base import CREDIBLE, Told

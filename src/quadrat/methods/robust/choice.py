@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_points, as_vector
+from quadrat._core.arrays import Array, ArrayLike, as_points, as_vector
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, LogNormal, Observations, Priors, fit_map
 from quadrat.gp.observations import group_rows

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from quadrat.arrays import Array, as_number
+from quadrat._core.arrays import Array, as_number
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess

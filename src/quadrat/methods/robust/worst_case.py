@@ -22,7 +22,7 @@ from itertools import product
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_vector
+from quadrat._core.arrays import Array, ArrayLike, as_vector
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.methods.acquisition import Slope, ascend, draws, scattered

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import log, sqrt
 from typing import ClassVar, Literal
 
-from quadrat.arrays import as_number
+from quadrat._core.arrays import as_number
 from quadrat.confidence.budget import as_probability
 from quadrat.confidence.sketched_band import theorem_multiplier
 from quadrat.errors import InvalidInput

@@ -21,7 +21,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from quadrat.arrays import Array, Bools, as_number
+from quadrat._core.arrays import Array, Bools, as_number
 from quadrat.errors import InvalidInput
 from quadrat.gp import Bounds, GaussianProcess, LogNormal, Observations, Priors, fit_map
 from quadrat.kernels import Kernel, Matern, OnAxes, Product, Sum, Tied

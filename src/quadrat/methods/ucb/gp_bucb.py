@@ -20,7 +20,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from quadrat.arrays import Array, as_number
+from quadrat._core.arrays import Array, as_number
 from quadrat.gp import GaussianProcess
 from quadrat.methods.acquisition import Score, maximise, upper_bound
 from quadrat.methods.base import MethodFacts, Proposal

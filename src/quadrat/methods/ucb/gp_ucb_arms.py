@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quadrat.arrays import Array
+from quadrat._core.arrays import Array
 from quadrat.kernels import Kernel
 from quadrat.methods.acquisition import excesses, gain_of
 from quadrat.methods.base import CREDIBLE, Guess, Proposal, Told, refuse_context

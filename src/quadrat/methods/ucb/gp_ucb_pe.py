@@ -22,7 +22,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from quadrat.arrays import Array, Bools, as_number
+from quadrat._core.arrays import Array, Bools, as_number
 from quadrat.gp import GaussianProcess
 from quadrat.methods.acquisition import Score, maximise, scattered, upper_bound
 from quadrat.methods.base import MethodFacts, Proposal

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from quadrat.arrays import Array, as_number
+from quadrat._core.arrays import Array, as_number
 from quadrat.confidence import UserHolder
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput

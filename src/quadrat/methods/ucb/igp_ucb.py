@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import log, sqrt
 from typing import ClassVar
 
-from quadrat.arrays import as_number
+from quadrat._core.arrays import as_number
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Kernel

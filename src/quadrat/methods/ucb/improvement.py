@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from quadrat.arrays import as_number
+from quadrat._core.arrays import as_number
 from quadrat.methods.acquisition import Score, log_expected_improvement, log_probability_of_improvement
 from quadrat.methods.base import MethodFacts
 from quadrat.methods.surrogate import ModelBased, Surrogate

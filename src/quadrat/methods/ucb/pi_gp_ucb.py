@@ -17,7 +17,7 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from quadrat.arrays import Array, Bools, as_number
+from quadrat._core.arrays import Array, Bools, as_number
 from quadrat.confidence.budget import as_probability, cell_share
 from quadrat.errors import InvalidInput
 from quadrat.gp.partitioned import PartitionedProcess, ProcessCell

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from quadrat.arrays import Array, ArrayLike, as_number, as_vector
+from quadrat._core.arrays import Array, ArrayLike, as_number, as_vector
 from quadrat.errors import InvalidInput
 from quadrat.gp.observations import group_rows
 from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context

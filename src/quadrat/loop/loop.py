@@ -1,0 +1,216 @@
+"""The loop: begin trials, let workers evaluate them, tell what came out, until there is a reason to end.
+
+It is the only one. `maximize` and `minimize` run it over an optimizer, `quadrat tune` over a study: each is a `Door`,
+which begins and ends trials. The loop knows workers, retries and time limits, and nothing of what a trial means.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import BrokenExecutor
+from dataclasses import dataclass
+from typing import Protocol
+
+from quadrat.errors import NotAvailable
+from quadrat.loop.workers import ExecutorGone, Finished, WorkerDied, Workers
+from quadrat.optimizer import Trial
+
+__all__ = ["Door", "Loop", "failure_text"]
+
+_PATIENCE = 1.0  # seconds between two looks at the clock, at signals and at what is overdue
+_LONGEST_REASON = 500  # characters of an exception that are kept; the log has all of it
+_logger = logging.getLogger(__name__)
+
+
+def failure_text(error: BaseException) -> str:
+    """Return what is kept of the exception that failed a trial: its type and its message."""
+    return f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
+
+
+class Door(Protocol):
+    """Where trials come from, and where their outcomes go.
+
+    Attributes
+    ----------
+    deadline
+        The time of the monotonic clock at which `ending` has something to say; None is never.
+    """
+
+    deadline: float | None
+
+    def begin(self) -> Trial | None:
+        """Begin a trial and return it; None when all are begun."""
+
+    def tell(self, finished: Finished) -> None:
+        """Take in the outcome of a trial, or the exception that it raised."""
+
+    def ending(self) -> str | None:
+        """Return why nothing more should begin; None as long as there is no reason."""
+
+    def is_cut_off(self, error: BaseException) -> bool:
+        """Return whether an exception of an evaluation is no fault of the objective, so that it is made again."""
+
+
+@dataclass
+class _Running:
+    """A trial with a worker: since when, in seconds of the monotonic clock, and whether it was given up."""
+
+    trial: Trial
+    since: float
+    overdue: bool = False
+
+
+class Loop:
+    """Keeps workers busy with the trials of a door.
+
+    Parameters
+    ----------
+    door
+        Where trials come from.
+    make_workers
+        Makes what evaluates them.
+    retries
+        How often the trial of a worker that died is evaluated again before it has failed; broken workers are made
+        again. None is never: broken workers end the loop, and a trial whose evaluation did not begin before the end
+        stays pending.
+    overdue
+        Seconds that an evaluation may take; None is for ever. One that takes longer is ended and counts as that of a
+        worker that died.
+    """
+
+    def __init__(
+        self,
+        door: Door,
+        make_workers: Callable[[], Workers],
+        *,
+        retries: int | None = None,
+        overdue: float | None = None,
+    ) -> None:
+        self._door, self._make_workers = door, make_workers
+        self._retries, self._overdue = retries, overdue
+        self._workers = make_workers()
+        self._unused = True
+        self._waiting: list[Trial] = []  # begun, but not with a worker
+        self._running: dict[int, _Running] = {}
+        self._untold: list[Finished] = []
+        self._tries: dict[int, int] = {}
+        self._gone: ExecutorGone | None = None
+
+    @property
+    def known(self) -> set[int]:
+        """The numbers of the trials that were begun and not told."""
+        waiting = {trial.number for trial in self._waiting}
+        return waiting | self._running.keys() | {finished.trial.number for finished in self._untold}
+
+    def evaluate_first(self, trials: Iterable[Trial]) -> None:
+        """Let trials that were begun already be evaluated before any other begins."""
+        self._waiting.extend(trials)
+
+    def step(self) -> bool:
+        """Begin what there is room for, wait for something to finish, tell it; return whether the loop is over.
+
+        Where the door raises in the middle, nothing is lost, and the step can be made again.
+
+        Raises
+        ------
+        NotAvailable
+            There are no workers any more, and no use in making new ones.
+        """
+        self._tell_all()
+        if self._retries is None and self._ends():
+            self._workers.cancel()
+        while not self._ends() and self._workers.room and self._start_one():
+            pass
+        if not self._workers.busy and (self._ends() or self._workers.broken is None):
+            return True
+        for finished in self._workers.collect(self._patience()):
+            self._finish(finished)
+        self._give_up_what_is_overdue()
+        self._tell_all()
+        self._mend()
+        return False
+
+    def cancel(self) -> None:
+        """Drop the trials whose evaluation has not begun."""
+        self._workers.cancel()
+
+    @property
+    def broken(self) -> str | None:
+        """How the workers broke, where that ends the loop; None otherwise."""
+        return self._workers.broken if self._retries is None else None
+
+    def _ends(self) -> bool:
+        return self.broken is not None or self._door.ending() is not None
+
+    def _start_one(self) -> bool:
+        """Give a worker something to do; return whether there was anything."""
+        trial = self._waiting.pop(0) if self._waiting else self._door.begin()
+        if trial is None:
+            return False
+        self._workers.start(trial)
+        if self._workers.broken is not None:  # it was not taken
+            self._waiting.insert(0, trial)
+            return False
+        self._running[trial.number] = _Running(trial, time.monotonic())
+        self._unused = False
+        return True
+
+    def _patience(self) -> float:
+        """Return the seconds until something may have to be done."""
+        now, limits = time.monotonic(), [_PATIENCE]
+        if self._door.deadline is not None and self._door.deadline > now:
+            limits.append(self._door.deadline - now)
+        if self._overdue is not None:
+            first = min((running.since for running in self._running.values()), default=now)
+            limits.append(max(0.01, first + self._overdue - now))
+        return min(limits)
+
+    def _give_up_what_is_overdue(self) -> None:
+        if self._overdue is None:
+            return
+        for number, running in list(self._running.items()):
+            if not running.overdue and time.monotonic() - running.since > self._overdue:
+                running.overdue = True
+                self._workers.abandon(number)
+
+    def _finish(self, finished: Finished) -> None:
+        """Keep what a worker gave back, to be told; or, where it gave nothing, the trial to be evaluated again."""
+        number, error = finished.trial.number, finished.error
+        running = self._running.pop(number)
+        if self._retries is None:
+            if not finished.unknown:
+                self._untold.append(finished)
+            return
+        if isinstance(error, ExecutorGone):
+            self._gone = error
+            return
+        died = finished.unknown or isinstance(error, BrokenExecutor | WorkerDied)
+        if error is not None and (died or self._door.is_cut_off(error)):
+            self._tries[number] = self._tries.get(number, 0) + 1
+            if running.overdue:
+                error = WorkerDied(f"no answer after {self._overdue:g} s")
+            if self._tries[number] <= self._retries:
+                _logger.warning("trial %d: its worker died (%s); it is evaluated again", number, error)
+                self._waiting.append(running.trial)
+                return
+            error = WorkerDied(f"{error}, {self._tries[number]} times")
+        self._untold.append(Finished(finished.trial, finished.outcome, error))
+
+    def _tell_all(self) -> None:
+        while self._untold:
+            self._door.tell(self._untold[0])
+            del self._untold[0]
+
+    def _mend(self) -> None:
+        """Make new workers where the old ones broke and have nothing left to give back."""
+        if self._gone is not None:
+            raise NotAvailable(f"workers: expected some that take trials, got none any more ({self._gone})")
+        if self._retries is None or self._workers.broken is None or self._workers.busy:
+            return
+        if self._unused:
+            raise NotAvailable(
+                f"workers: expected some that take trials, got new ones that do not: {self._workers.broken}"
+            )
+        self._workers, self._unused = self._make_workers(), True

@@ -1,0 +1,417 @@
+"""What an optimizer answers, in the user's direction and units: recommendations, certificates, predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from quadrat._core.arrays import Array
+from quadrat.confidence import CertificateCurve, certificate_curve
+from quadrat.errors import NotAvailable
+from quadrat.kernels import Kernel
+from quadrat.methods.base import Guess, Method, Search
+from quadrat.optimizer.history import History
+from quadrat.optimizer.outcome import Direction
+from quadrat.optimizer.trial import BestSeen
+from quadrat.space import Space
+
+__all__ = [
+    "CertificateReport",
+    "Predicted",
+    "Recommendation",
+    "WorstCase",
+    "curve_of",
+    "predictions_of",
+    "recommendation_of",
+    "report_of",
+    "why_in_study",
+    "why_not_certified",
+    "why_recommended",
+]
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """What is believed of the worst that can happen where the recommended point is missed; estimates.
+
+    Attributes
+    ----------
+    value
+        The median belief of the worst value within reach, in the user's units.
+    credible_interval
+        90 % of that belief.
+    params
+        Where within reach the estimate is worst.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="minimize")
+    >>> optimizer.add_trials([{"x": i / 10} for i in range(11)], [(i / 10 - 0.3) ** 2 for i in range(11)])
+    range(0, 11)
+    >>> worst = optimizer.recommend(robust_to=0.1).worst_case
+    >>> round(worst.value, 2), worst.credible_interval[0] <= worst.value <= worst.credible_interval[1]
+    (0.01, True)
+    """
+
+    value: float
+    credible_interval: tuple[float, float]
+    params: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The point to use, and what is believed of f there, in the user's direction and units.
+
+    Attributes
+    ----------
+    params
+        The recommended parameters.
+    value
+        The estimate of f there.
+    certified_interval
+        Holds f there with probability 1 - delta under the stated assumptions; None where nothing is certified.
+    credible_interval
+        A 90 % interval of the fitted model, an estimate; None without such a model. Never both.
+    estimated_gain
+        An estimate, >= 0, of how much better than this point anything could be; None without one.
+    estimated_gain_upper
+        What the fitted model believes it to be at most, with 90 %; an estimate too. None without one.
+    best_seen
+        The luckiest observation.
+    why
+        One sentence: why the two differ, or that they are the same; and where constraints held in no trial, that.
+    estimated_feasibility
+        An estimate of the chance, in [0, 1], that all constraints hold at `params`; None in a run without constraints.
+    worst_case
+        Where a point was asked for that is robust to being missed, the worst within reach of it; None otherwise.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="minimize")
+    >>> optimizer.add_trials([{"x": i / 10} for i in range(11)], [(i / 10 - 0.3) ** 2 for i in range(11)])
+    range(0, 11)
+    >>> advice = optimizer.recommend()
+    >>> round(advice.params["x"], 1), advice.certified_interval, len(advice.credible_interval)
+    (0.3, None, 2)
+    """
+
+    params: dict[str, Any]
+    value: float
+    certified_interval: tuple[float, float] | None
+    credible_interval: tuple[float, float] | None
+    estimated_gain: float | None
+    best_seen: BestSeen
+    why: str
+    estimated_feasibility: float | None = None
+    estimated_gain_upper: float | None = None
+    worst_case: WorstCase | None = None
+
+
+@dataclass(frozen=True)
+class CertificateReport:
+    """How far from the optimum `params` can still be, or why nobody can tell.
+
+    Attributes
+    ----------
+    value
+        |f(x*) - f(params)| is at most this with probability 1 - delta; None where nothing is certified.
+    reason
+        Why `value` is None; None when it is not.
+    rejected
+        How the data contradict the stated assumptions; None when they do not.
+    params, certified_interval
+        The point that the certificate is about, and bounds on f there; None without a certificate.
+    best_possible
+        No point is better than this, in the user's direction; None without a certificate.
+
+    Examples
+    --------
+    >>> CertificateReport(None, "no trial is complete yet")
+    CertificateReport(value=None, reason='no trial is complete yet')
+    """
+
+    value: float | None
+    reason: str | None = None
+    rejected: str | None = None
+    params: dict[str, Any] | None = None
+    certified_interval: tuple[float, float] | None = None
+    best_possible: float | None = None
+
+    def __repr__(self) -> str:
+        shown = ("value", "reason", "rejected", "params", "certified_interval", "best_possible")
+        said = {name: getattr(self, name) for name in shown}
+        parts = [f"{name}={got!r}" for name, got in said.items() if name == "value" or got is not None]
+        return f"CertificateReport({', '.join(parts)})"
+
+
+def why_in_study(why: str, inner: int, number: int, missing: Sequence[str]) -> str:
+    """Return what `why_recommended` says of a run made from a study, with the study's number of the best seen.
+
+    Parameters
+    ----------
+    why
+        Its sentence.
+    inner, number
+        The number of the best seen in the run and in the study.
+    missing
+        Parameters that trials have and the search space has not: what is recommended is then a part of a setting.
+    """
+    if missing:
+        names = ", ".join(map(repr, missing))
+        return f"The search space lacks {names}, so this is a part of a setting; the best seen is trial {number}."
+    return why.replace(f"rial {inner}", f"rial {number}", 1)  # it names the best seen, if any
+
+
+def why_recommended(
+    params: dict[str, Any],
+    best: BestSeen,
+    *,
+    best_word: str,
+    certified: bool,
+    evaluated: bool,
+    feasibility: float | None = None,
+) -> str:
+    """Return one sentence on why the recommended `params` and the best seen differ, or that they do not.
+
+    Parameters
+    ----------
+    params, best
+        The two.
+    best_word
+        "highest" or "lowest".
+    certified, evaluated
+        Whether the method certifies, and whether a trial was at `params`.
+    feasibility
+        The chance that constraints hold at `params`, by the model; None in a run without constraints.
+    """
+    meets = "" if feasibility is None else f"a chance of {100 * feasibility:.3g} % to meet all constraints"
+    if best.feasible is False:
+        return (
+            f"In no trial did all constraints hold (trial {best.number} violated them least); the model gives the"
+            f" recommended point {meets}."
+        )
+    if params == best.params:
+        belief = f"; the model gives it {meets}" if meets else ""
+        return f"The recommended point is also the best seen, in trial {best.number}{belief}."
+    among = " of the trials in which all constraints held" if best.feasible else ""
+    seen = f"Trial {best.number} gave the {best_word} result{among}, {best.value:.6g}, noise included"
+    if certified:
+        return f"{seen}; the recommended point has the best guaranteed value."
+    if not evaluated:
+        return f"{seen}; the model expects more of the recommended point, which was not tried itself."
+    if feasibility is None:
+        return f"{seen}; the recommended point has the {best_word} estimate given all results."
+    if feasibility < 0.5:
+        return f"{seen}; the model believes in none, and the recommended point has the best chance: {meets}."
+    return f"{seen}; the recommended point has the {best_word} estimate where they are believed to hold, with {meets}."
+
+
+def recommendation_of(
+    guess: Guess,
+    params: dict[str, Any],
+    best: BestSeen,
+    *,
+    direction: Direction,
+    method: Method,
+    certified: bool,
+    evaluated: bool,
+) -> Recommendation:
+    """Return a guess in the user's direction.
+
+    Parameters
+    ----------
+    guess
+        What the search believes.
+    params, evaluated
+        The parameters at its point, and whether a trial was there.
+    best
+        The best seen beside it.
+    direction, method
+        Of the run.
+    certified
+        Whether the run has a certificate.
+    """
+    interval = None if guess.interval is None else direction.turn_interval(guess.interval)
+    certifies = guess.certified or method.facts.certifies  # then its intervals are never a fitted model's
+    return Recommendation(
+        params=params,
+        value=direction.turn(guess.value),
+        certified_interval=interval if guess.certified and certified else None,
+        credible_interval=None if certifies else interval,
+        estimated_gain=guess.gain,
+        estimated_gain_upper=guess.gain_upper,
+        best_seen=best,
+        why=why_recommended(
+            params,
+            best,
+            best_word=direction.best,
+            certified=guess.certified and certified,
+            evaluated=evaluated,
+            feasibility=guess.feasibility,
+        ),
+        estimated_feasibility=guess.feasibility,
+    )
+
+
+def why_not_certified(space: Space, method: Method, history: History) -> str | None:
+    """Return why nothing can be certified in this run, whatever the search says; None if something can."""
+    # A context has exactly the coordinates of its values: f is a function on the cube times these.
+    rough = [name for name in space.discontinuous if not space[name].context]
+    standard_errors = history.standard_errors
+    if rough:
+        return (
+            f"expected a space of Floats without steps or conditions, got {', '.join(rough)}: the assumptions are"
+            " about a function on the whole cube"
+        )
+    if standard_errors:
+        return "expected plain values, got a standard error: it is an estimate, and nothing certified rests on those"
+    if not history.count("complete"):
+        return f"no trial is complete yet ({history.summary()})"
+    return method.why_not_certified()
+
+
+def report_of(direction: Direction, search: Search, x: Array, params: dict[str, Any]) -> CertificateReport:
+    """Return what the search certifies of the point x, shape (D,), which has these parameters, in the user's direction.
+
+    Whether the run can be certified at all is `why_not_certified`'s to say.
+    """
+    got = search.certificate(x)
+    if isinstance(got, str):
+        return CertificateReport(None, got)
+    if got.rejection is not None:
+        return CertificateReport(None, got.rejection, rejected=got.rejection)
+    return CertificateReport(
+        got.value,
+        params=params,
+        certified_interval=direction.turn_interval(got.certified_interval),
+        best_possible=direction.turn(got.maximum),
+    )
+
+
+def curve_of(
+    space: Space, method: Method, history: History, direction: Direction, norm_bounds: Sequence[float] | Array
+) -> CertificateCurve:
+    """Return the certificate of the run under each norm bound, all else as the method states it.
+
+    Raises
+    ------
+    NotAvailable
+        The method states no kernel and noise, or the run cannot be certified whatever the bound is.
+    """
+    kernel, noise = getattr(method, "kernel", None), getattr(method, "noise", None)
+    if not isinstance(kernel, Kernel) or not isinstance(noise, float | int):
+        raise NotAvailable(
+            f"certificate_curve: expected a method that states its kernel and noise, got {type(method).__name__};"
+            " LPGPUCB does, and so can quadrat.certificate_curve(kernel, X, y, noise=...)"
+        )
+    if space.contexts:
+        raise NotAvailable(
+            "certificate_curve: expected a space without contexts, got some; certificate(context) has them"
+        )
+    reason = why_not_certified(space, method, history)
+    if reason is not None:
+        raise NotAvailable(f"certificate_curve: {reason}")
+    observed = [
+        (history.point(number), value) for number in history.numbers("complete") for value in history.values(number)
+    ]
+    return certificate_curve(
+        kernel,
+        np.array([x for x, _ in observed]),
+        np.array([direction.turn(value) for _, value in observed]),
+        noise=float(noise),
+        norm_bounds=norm_bounds,
+        delta=getattr(method, "delta", 0.05),
+        holder=getattr(method, "holder", None),
+    )
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What is believed of the objective at some parameters, in the user's direction and units.
+
+    Attributes
+    ----------
+    params
+        The parameters.
+    value
+        The estimate of the objective there.
+    credible_interval
+        90 % of the fitted model's belief, an estimate; None where the method states assumptions instead.
+    certified_interval
+        Holds the objective there, and at all points and times at once, with probability 1 - delta under the stated
+        assumptions; None where nothing is certified. Never both.
+
+    Examples
+    --------
+    >>> from quadrat.optimizer import Optimizer
+    >>> from quadrat.space import Float, Space
+    >>> optimizer = Optimizer(Space(x=Float(-1, 1)), direction="minimize", seed=0)
+    >>> optimizer.add_trials([{"x": i / 5} for i in range(-5, 6)], [(i / 5) ** 2 for i in range(-5, 6)])
+    range(0, 11)
+    >>> [at] = optimizer.predict([{"x": 0.5}])
+    >>> abs(at.value - 0.25) < 0.02, at.certified_interval
+    (True, None)
+    """
+
+    params: dict[str, Any]
+    value: float
+    credible_interval: tuple[float, float] | None
+    certified_interval: tuple[float, float] | None
+
+
+def predictions_of(
+    space: Space,
+    method: Method,
+    history: History,
+    direction: Direction,
+    search: Search,
+    params: Sequence[Mapping[str, Any]],
+) -> tuple[Predicted, ...]:
+    """Return what a search believes at these parameters, as the user sees it.
+
+    Raises
+    ------
+    NotAvailable
+        No trial is complete; the method has no model; or the data contradict it.
+    InvalidInput
+        Parameters that are not in the space.
+    """
+    points = space.to_units(params)
+    if not history.count("complete"):
+        raise NotAvailable(
+            f"predict: expected at least one complete trial, got {history.summary()}; tell a value first"
+        )
+    if not len(points):
+        return ()
+    found = search.predict(points)
+    if found is None:
+        raise NotAvailable(
+            "predict: expected a method with a model of the objective that the data do not contradict, got"
+            f" {type(method).__name__} (certificate() says what it knows); {_who_predicts(space)}"
+        )
+    # As of a recommendation: intervals of a method that certifies are never a fitted model's.
+    fitted = not method.facts.certifies
+    certified = not fitted and why_not_certified(space, method, history) is None
+    return tuple(
+        Predicted(
+            dict(one),
+            direction.turn(mean),
+            direction.turn_interval((low, high)) if fitted else None,
+            direction.turn_interval((low, high)) if certified else None,
+        )
+        for one, mean, low, high in zip(params, *(part.tolist() for part in found), strict=True)
+    )
+
+
+def _who_predicts(space: Space) -> str:
+    """Return what to do instead, in a space of this kind."""
+    if space.contexts:
+        return "in contexts LPGPUCB has one"
+    if space.fidelity is not None:
+        return "with fidelities none has, and recommend() says what is expected of the best setting"
+    return "Auto, the default, has one"

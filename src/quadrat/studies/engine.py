@@ -1,0 +1,107 @@
+"""A run whose log is an Optuna study: it takes in what finished since the last suggestion, and nothing twice.
+
+Every process that looks at the same study tells its run the same trials in the same order, the order of finishing, so
+that their suggestions are the same, whoever makes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from optuna.trial import FrozenTrial
+
+from quadrat._core.arrays import Array
+from quadrat.errors import InvalidInput
+from quadrat.methods.base import Method
+from quadrat.optimizer.events import Event, asked, told
+from quadrat.optimizer.outcome import Direction
+from quadrat.optimizer.run import Run
+from quadrat.studies.distributions import Searched
+from quadrat.studies.finish_order import FinishOrder
+from quadrat.studies.trials import reading_of_trial
+
+__all__ = ["StudyEngine"]
+
+_WHY = "in the study"  # why a trial that finished is in the run
+
+
+class StudyEngine:
+    """A run over a fixed space that follows a study.
+
+    Parameters
+    ----------
+    searched
+        What is searched.
+    method
+        What searches.
+    direction
+        Of the study.
+    seed
+        Names all randomness, together with the number of the trial.
+    """
+
+    def __init__(self, searched: Searched, method: Method, direction: Direction, seed: int) -> None:
+        self.searched = searched
+        self._order = FinishOrder()
+        self._begin(Run(searched.space, direction, method, seed))
+
+    def _begin(self, run: Run) -> None:
+        self.run = run
+        self._seen: set[int] = set()  # numbers of finished trials
+        self._last: FrozenTrial | None = None  # the last of them
+        self._running: dict[int, tuple[dict[str, Any], Array | None]] = {}
+
+    def follow(self, trials: Sequence[FrozenTrial]) -> None:
+        """Take in what has finished."""
+        new = self._order.sort(trial for trial in trials if trial.number not in self._seen)
+        if not new:
+            return
+        place = self._order.place
+        if self._last is not None and place(new[0]) < place(self._last):
+            # Another process told of a trial that finished earlier than one that was taken in: its place is before it.
+            run = self.run
+            self._begin(Run(run.space, run.direction, run.method, run.seed))
+            new = self._order.sort(trials)
+        events: list[Event] = []
+        inside: list[dict[str, Any]] = []
+        names = self.run.history.constraint_names
+        for trial in new:
+            params = self.searched.read(trial.params)
+            if params is None:
+                continue
+            try:
+                reading = reading_of_trial(trial, names, self.run.method)
+            except InvalidInput as error:
+                raise InvalidInput(f"trial {trial.number}: {error}") from None
+            names = names or tuple(reading.constraints)
+            inside.append(params)
+            events += asked(trial.number, params, _WHY, "study"), told(trial.number, reading)
+        self._seen.update(trial.number for trial in new)
+        self._last = new[-1]
+        self.run.search.rebuild(self.run.restore(events, self.run.space.to_units(inside)))
+
+    def ask(self, number: int, running: Mapping[int, dict[str, Any]]) -> tuple[dict[str, Any], str]:
+        """Return the parameters for a trial, as Optuna has them, and why.
+
+        Parameters
+        ----------
+        number
+            The trial's.
+        running
+            The parameters of trials that run, by number.
+        """
+        self._running = {other: self._at(other, params) for other, params in running.items()}
+        points = [point for _, point in self._running.values() if point is not None]
+        elsewhere = np.array(points).reshape(-1, self.run.space.dimension)
+        params, why = self.run.propose(number=number, elsewhere=elsewhere)
+        return self.searched.show(params), why
+
+    def _at(self, number: int, params: dict[str, Any]) -> tuple[dict[str, Any], Array | None]:
+        """Return parameters of a trial that runs and their point, (D,), None outside the space: each is found once."""
+        known = self._running.get(number)
+        if known is not None and known[0] == params:
+            return known
+        inside = self.searched.read(params)
+        return params, None if inside is None else self.searched.space.to_units([inside])[0]

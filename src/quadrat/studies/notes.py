@@ -1,0 +1,82 @@
+"""What is kept with a study beside its trials: its method, with options, and its space."""
+
+from __future__ import annotations
+
+from optuna.study import Study
+from optuna.trial import TrialState
+
+from quadrat.errors import InvalidInput
+from quadrat.methods.base import Method
+from quadrat.optimizer.method_choice import resolve
+from quadrat.space import Space
+
+__all__ = ["METHOD", "count_pruned", "keep_space", "kept_method", "kept_space", "why_uncertified"]
+
+METHOD = "quadrat:method"
+"""The user attribute of a study with its method: a name, or a text with options."""
+
+
+def kept_method(study: Study) -> Method | None:
+    """Return the method of a study where it is kept with options; None where the default's model serves.
+
+    Raises
+    ------
+    InvalidInput
+        What is kept is no method.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> study = optuna.create_study()
+    >>> study.set_user_attr(METHOD, "LP0(kernel=Matern(2.5, 0.3), norm_bound=2, noise=0.1, budget=50)")
+    >>> kept_method(study).budget
+    50
+    """
+    text = study.user_attrs.get(METHOD)
+    return resolve(text) if isinstance(text, str) and "(" in text else None
+
+
+def why_uncertified(study: Study, method: Method | None) -> str | None:
+    """Return why a method that certifies does not certify a study; None where it may, or where it never certifies.
+
+    A pruner stops trials by the values that it sees. What is left is a choice of the luckier ones, and a certificate
+    holds only where every value counts.
+    """
+    pruned = count_pruned(study)
+    if not pruned or method is None or not method.facts.certifies:
+        return None
+    were = "trial was" if pruned == 1 else "trials were"
+    return f"{pruned} {were} pruned: a pruner goes by the values seen, and a certificate needs all of them"
+
+
+def count_pruned(study: Study) -> int:
+    """Return how many trials were pruned: they have no result, whatever they reported."""
+    return len(study.get_trials(deepcopy=False, states=(TrialState.PRUNED,)))
+
+
+_ATTRIBUTE = "quadrat:space"
+
+
+def keep_space(study: Study, space: Space) -> None:
+    """Keep the space with the study; nothing is written where it is there already.
+
+    Raises
+    ------
+    InvalidInput
+        The study has another one.
+    """
+    before = kept_space(study)
+    if before is None:
+        study.set_user_attr(_ATTRIBUTE, space.to_dict())
+    elif before.to_dict() != space.to_dict():
+        raise InvalidInput(
+            f"study: expected one of this space, got {study.study_name!r}, which has another: {before!r:.300}; name a"
+            " new study, or use the space that it has"
+        )
+
+
+def kept_space(study: Study) -> Space | None:
+    """Return the space that was kept with a study; None where there is none. Known constraints are not part of it."""
+    kept = study.user_attrs.get(_ATTRIBUTE)
+    return None if kept is None else Space.from_dict(kept, source=f"study {study.study_name!r}")

@@ -1,0 +1,245 @@
+"""An Optuna study as one of our runs: the optimizer that has been told all of it, and the study's own trials."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from optuna.distributions import BaseDistribution, CategoricalDistribution
+from optuna.search_space import intersection_search_space
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState
+
+from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.methods.base import Method
+from quadrat.optimizer import CertificateReport, Optimizer, Recommendation
+from quadrat.optimizer.reports import why_in_study
+from quadrat.space import Space
+from quadrat.studies.distributions import DistributionSpace, OwnSpace, Searched, parameter_of
+from quadrat.studies.finish_order import FinishOrder
+from quadrat.studies.notes import kept_space, why_uncertified
+from quadrat.studies.trials import complete_constraints, outcome_of, values_of
+
+__all__ = ["StudyRun", "recommend", "recommendation_in", "run_of"]
+
+_NAMED = 6  # parameters that a refusal names
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """A study and the same as a run.
+
+    Attributes
+    ----------
+    optimizer
+        Told all complete and failed trials that are in the search space, in the order of finishing: its trial i is
+        `trials[i]`. Pruned trials are left out: they have no result.
+    searched
+        From the study's parameters to the optimizer's and back.
+    trials
+        Those trials, as the study has them.
+    alone
+        The parameters that have one value, which are not searched.
+    missing
+        Parameters of these trials that a given search space does not have.
+    uncertified
+        Why nothing is certified although the method certifies; None where it may.
+    """
+
+    optimizer: Optimizer
+    searched: Searched
+    trials: tuple[FrozenTrial, ...]
+    alone: dict[str, Any]
+    missing: tuple[str, ...] = ()
+    uncertified: str | None = None
+
+    def show(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the optimizer's parameters as those of the study."""
+        return {**self.searched.show(params), **self.alone}
+
+    def certificate(self) -> CertificateReport:
+        """Return how far from the optimum the recommended point can be, in the study's parameters."""
+        report = self.optimizer.certificate()
+        return report if report.params is None else replace(report, params=self.show(report.params))
+
+
+def run_of(
+    study: Study,
+    *,
+    search_space: Mapping[str, BaseDistribution] | Space | None = None,
+    method: str | Method | None = None,
+    seed: int = 0,
+) -> StudyRun:
+    """Return a study as a run; the arguments are those of `quadrat.integrations.recommend`.
+
+    Raises
+    ------
+    InvalidInput
+        Several objectives; or no search space, and complete trials that do not all have the same parameters.
+    NotAvailable
+        No trial in the search space is complete.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    >>> study.optimize(lambda trial: trial.suggest_categorical("kind", ["a", "b"]) == "b", n_trials=3)
+    >>> run = run_of(study)
+    >>> [run.show(record.params) for record in run.optimizer.trials] == [trial.params for trial in study.trials]
+    True
+    """
+    if len(study.directions) != 1:
+        raise InvalidInput(f"study: expected one objective, got {len(study.directions)}")
+    trials = study.get_trials(deepcopy=False)
+    over = [trial for trial in FinishOrder().sort(trials) if trial.state is not TrialState.PRUNED]
+    complete = [trial for trial in over if values_of(trial) is not None]
+    if not complete:
+        states = Counter(trial.state for trial in trials)
+        open_ones = states[TrialState.RUNNING] + states[TrialState.WAITING]
+        raise NotAvailable(
+            f"study: expected at least one complete trial, got {len(over)} that failed,"
+            f" {states[TrialState.PRUNED]} that were pruned and have no result, and {open_ones} that have not ended;"
+            " let one run to its end first"
+        )
+    searched, alone = _searched(complete, kept_space(study) if search_space is None else search_space)
+    used = [(trial, params) for trial in over if (params := searched.read(trial.params)) is not None]
+    if not any(values_of(trial) for trial, _ in used):
+        raise NotAvailable("study: expected a complete trial in the search space, got none")
+    optimizer = Optimizer(searched.space, direction=study.direction.name.lower(), method=method, seed=seed)
+    optimizer.add_trials(
+        [params for _, params in used],
+        [outcome_of(trial) for trial, _ in used],
+        constraints=[complete_constraints(trial) or None for trial, _ in used],
+    )
+    known = {*searched.distributions, *alone}
+    return StudyRun(
+        optimizer,
+        searched,
+        tuple(trial for trial, _ in used),
+        alone,
+        tuple(sorted({name for trial, _ in used for name in trial.params} - known)),
+        why_uncertified(study, optimizer.method),
+    )
+
+
+def _searched(
+    complete: Sequence[FrozenTrial], given: Mapping[str, BaseDistribution] | Space | None
+) -> tuple[Searched, dict[str, Any]]:
+    """Return what was searched, and the parameters that have one value."""
+    if isinstance(given, Space):
+        return OwnSpace(given), {}
+    shared = _shared(complete) if given is None else given
+    known = {name: one for name, one in shared.items() if not one.single()}
+    for name, one in known.items():
+        if parameter_of(one) is None:
+            raise InvalidInput(
+                f"study: expected parameters that can be searched, got {name!r} with {one}, whose values no number"
+                " between 0 and 1 tells apart; pass search_space= without it"
+            )
+    if not known:
+        raise InvalidInput(
+            "study: expected complete trials with a parameter of more than one value, got none; pass search_space="
+        )
+    return DistributionSpace(known), {name: _only_value(one) for name, one in shared.items() if one.single()}
+
+
+def _shared(complete: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
+    """Return the distributions of all complete trials; refuse trials that do not have the same parameters.
+
+    What some trials have and others have not cannot be part of a recommendation, and without it no trial is complete.
+    """
+    shared = intersection_search_space(list(complete))
+    apart = list(dict.fromkeys(name for trial in complete for name in trial.distributions if name not in shared))
+    if not apart:
+        return shared
+    missing = [name for name in apart if any(name not in trial.distributions for trial in complete)]
+    changed = [name for name in apart if name not in missing]
+    got = [
+        *([f"{_named(missing)} in some of them only"] if missing else []),
+        *([f"{_named(changed)} with bounds that changed"] if changed else []),
+    ]
+    raise InvalidInput(
+        f"study: expected complete trials with the same parameters, got {' and '.join(got)}; pass"
+        " search_space=qd.Space(...) that has every parameter, with when= where it depends on another"
+    )
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return a few names in a row, and how many more there are."""
+    more = len(names) - _NAMED
+    return ", ".join(map(repr, names[:_NAMED])) + (f" and {more} more" if more > 0 else "")
+
+
+def _only_value(distribution: BaseDistribution) -> Any:
+    """Return the value of a distribution that has no other."""
+    return distribution.choices[0] if isinstance(distribution, CategoricalDistribution) else distribution.low  # type: ignore[attr-defined]
+
+
+def recommend(
+    study: Study,
+    *,
+    search_space: Mapping[str, BaseDistribution] | Space | None = None,
+    method: str | Method | None = None,
+    seed: int = 0,
+) -> Recommendation:
+    """Return the parameters to use, with an interval for their value, whatever sampler the study had.
+
+    Optuna's best trial is the luckiest of noisy ones. This is the one that a model of all of them believes to be best.
+    Complete and failed trials count. Pruned trials do not: they were stopped before they had a result, and what they
+    reported until then is another quantity. Nothing is certified of a study with pruned trials.
+
+    Parameters
+    ----------
+    study
+        With one objective.
+    search_space
+        The distributions of the parameters to recommend, or a `Space`; by default the space that is kept with the
+        study, or else the parameters of the complete trials, which must all have the same ones. Where some exist only
+        under a condition, or where bounds changed, give a `Space` that says so.
+    method
+        Whose model it is; None is the default method's.
+    seed
+        Of the model.
+
+    Returns
+    -------
+    Recommendation
+        In the study's parameters, direction and units.
+
+    Raises
+    ------
+    InvalidInput
+        Several objectives; or no search space, and complete trials that do not all have the same parameters.
+    NotAvailable
+        No trial is complete.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> study = optuna.create_study(direction="minimize", sampler=optuna.samplers.RandomSampler(seed=0))
+    >>> study.optimize(lambda trial: (trial.suggest_float("x", -1, 1) - 0.3) ** 2, n_trials=20)
+    >>> abs(recommend(study).params["x"] - 0.3) < 0.1
+    True
+    """
+    return recommendation_in(run_of(study, search_space=search_space, method=method, seed=seed))
+
+
+def recommendation_in(run: StudyRun) -> Recommendation:
+    """Return what a run recommends, in the parameters and trial numbers of its study."""
+    found = run.optimizer.recommend()
+    best = found.best_seen
+    trial = run.trials[best.number]
+    why = why_in_study(found.why, best.number, trial.number, run.missing)
+    if run.uncertified is not None:
+        why = f"Nothing is certified: {run.uncertified}. The best seen is trial {trial.number}."
+    return replace(
+        found,
+        params=run.show(found.params),
+        certified_interval=None if run.uncertified else found.certified_interval,
+        best_seen=replace(best, number=trial.number, params=dict(trial.params)),
+        why=why,
+    )

@@ -1,0 +1,255 @@
+"""QuadratSampler: the default method, or any other, inside an Optuna study."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler
+from optuna.samplers._base import _process_constraints_after_trial
+from optuna.search_space import IntersectionSearchSpace
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState
+
+from quadrat._core.blas_threads import on_one_blas_thread
+from quadrat.errors import InvalidInput, QuadratWarning
+from quadrat.methods.base import Method
+from quadrat.optimizer.method_choice import resolve
+from quadrat.optimizer.outcome import Direction
+from quadrat.randomness import generator
+from quadrat.space import Space
+from quadrat.space.constraint import check_share
+from quadrat.studies.distributions import DistributionSpace, OwnSpace, parameter_of
+from quadrat.studies.engine import StudyEngine
+from quadrat.studies.running_trials import RunningTrials, chosen_params, publish
+
+__all__ = ["QuadratSampler", "chosen_params"]
+
+_INDEPENDENT = 0x0D15  # names the stream of parameters that are sampled alone
+
+
+class QuadratSampler(BaseSampler):
+    """Suggest what Quadrat's default method would evaluate next.
+
+    Pruned trials have no value, whatever they reported, and are no failures: the default method asks less for their
+    surroundings, because a trial there seldom runs to its end. Failed trials lower the chance that their surroundings
+    are asked for again; running ones count as pending. A suggestion depends on the seed, the number of the trial and
+    what finished before, in the order of finishing: several processes on one storage, threads, and a study that is
+    resumed make the suggestions that one process would make from the same history.
+
+    Parameters that not all complete trials share, and everything in the first trial, are sampled alone: the first trial
+    is the centre, later ones are uniform on the scale of the distribution. So are parameters that `search_space` lacks.
+    Of the first such parameter, once trials are complete, a `quadrat.errors.QuadratWarning` tells. With `search_space`
+    all are known from the start, and the first trials are those of the method's own design.
+
+    Replicates and standard errors are read from the user attributes "quadrat:values" (a list) and "quadrat:sem".
+
+    Parameters
+    ----------
+    search_space
+        The distributions of all parameters, by name, where they are known beforehand; or a `Space`, whose conditions
+        and constraints are then respected (`suggest` has its parameters suggested in an objective).
+    method
+        A method, the name of one (`quadrat methods` lists them), or a text with its options; None is the default.
+    seed
+        A non-negative integer; None draws one.
+    constraints_func
+        As in Optuna's samplers: from a finished trial to numbers that are <= 0 where its constraints hold. With Optuna
+        5 a trial can set its own instead.
+    independent_sampler
+        What samples parameters alone, instead of the above; nothing is warned of then.
+
+    Raises
+    ------
+    InvalidInput
+        An argument that is none of these, or a `Space` whose constraint is met by too few settings.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> study = optuna.create_study(sampler=QuadratSampler(seed=0))
+    >>> study.optimize(lambda trial: (trial.suggest_float("x", -1, 1) - 0.3) ** 2, n_trials=12)
+    >>> abs(study.best_params["x"] - 0.3) < 0.05
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        search_space: Mapping[str, BaseDistribution] | Space | None = None,
+        method: str | Method | None = None,
+        seed: int | None = None,
+        constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
+        independent_sampler: BaseSampler | None = None,
+    ) -> None:
+        self._own: OwnSpace | None = None
+        self._fixed: dict[str, BaseDistribution] | None = None
+        if isinstance(search_space, Space):
+            check_share(search_space)  # here too, so that nothing is written to a study
+            self._own = OwnSpace(search_space)
+        elif search_space is not None:
+            self._fixed = _checked(search_space)
+        self._method = resolve(method)
+        self._seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
+        generator(self._seed)  # refuses what is not a seed
+        self._constraints_func = constraints_func
+        self._independent = independent_sampler
+        self._forget()
+
+    def _forget(self) -> None:
+        self._shared = IntersectionSearchSpace()
+        self._of_pruned = IntersectionSearchSpace(include_pruned=True)
+        self._warned: set[tuple[int, int]] = set()  # studies
+        self._engines: dict[tuple[object, ...], tuple[StudyEngine, RunningTrials]] = {}
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what follows from the study: locks cannot be copied, and searches may be large."""
+        state = self.__dict__.copy()
+        for name in ("_shared", "_of_pruned", "_warned", "_engines", "_lock"):
+            del state[name]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
+
+    def reseed_rng(self) -> None:
+        """Nothing to do: randomness is named by the number of the trial, in every thread and process."""
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:  # noqa: ARG002
+        """Return the distributions that are searched together."""
+        known = self._known(study)
+        if self._own is not None:
+            return known
+        return {
+            name: distribution
+            for name, distribution in sorted(known.items())
+            if not distribution.single() and parameter_of(distribution) is not None
+        }
+
+    def _known(self, study: Study) -> dict[str, BaseDistribution]:
+        """Return the distributions that were given, or else those of all complete trials; of pruned ones before."""
+        if self._own is not None:
+            return self._own.distributions
+        if self._fixed is not None:
+            return self._fixed
+        with self._lock:
+            return self._shared.calculate(study) or self._of_pruned.calculate(study)
+
+    @on_one_blas_thread
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """Return parameters for a trial."""
+        _check_one_objective(study)
+        if not search_space:
+            return {}
+        chosen = chosen_params(trial, search_space)
+        if chosen:  # the trial was begun before: by a process that died, or by one that lets this one evaluate it
+            return chosen
+        with self._lock:
+            engine, running = self._engine_of(study, search_space)
+            engine.follow(study._get_trials(deepcopy=False, use_cache=False))
+            known: dict[int, dict[str, Any]] = {}
+            while True:  # the reads come after what takes time: others may have begun meanwhile
+                known |= running.beside(trial.number, study._get_trials(deepcopy=False, use_cache=False))
+                params, why = engine.ask(trial.number, known)
+                publish(study, trial, params, search_space, why)  # before another thread looks at what runs
+                # Of two processes that chose at the same time, neither knowing of the other, the later trial yields.
+                others = running.beside(trial.number, study._get_trials(deepcopy=False, use_cache=False))
+                if all(other in known or other > trial.number for other in others):
+                    break
+        return params
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """Return one parameter for a trial: the centre in the first, something uniform later."""
+        _check_one_objective(study)
+        if self._independent is not None:
+            return self._independent.sample_independent(study, trial, param_name, param_distribution)
+        self._warn_of(study, trial, param_name, param_distribution)
+        rng = generator(self._seed, trial.number, _INDEPENDENT, zlib.crc32(param_name.encode()))
+        if parameter_of(param_distribution) is None:
+            low, high = param_distribution.low, param_distribution.high  # type: ignore[attr-defined]  # numbers, then
+            return min(max(low + (high - low) * (0.5 if trial.number == 0 else rng.random()), low), high)
+        alone = DistributionSpace({param_name: param_distribution})
+        unit = np.full((1, 1), 0.5) if trial.number == 0 else rng.random((1, 1))
+        return alone.show(_decoded(alone.space, unit))[param_name]
+
+    def _warn_of(self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> None:
+        """Warn, once for each study, that a parameter is drawn at random although something is known."""
+        key = id(study._storage), study._study_id
+        if key in self._warned or parameter_of(distribution) is None or self._known(study).get(name) == distribution:
+            return
+        if self._own is None and self._fixed is None:
+            if not _begun_after_a_result(study, trial):
+                return
+            why = "not all complete trials have it with the same bounds"
+            cure = "pass QuadratSampler(search_space=qd.Space(...)), with when= for parameters that depend on another"
+        else:
+            why, cure = "search_space does not have it with these bounds", "add it there"
+        with self._lock:
+            if key in self._warned:
+                return
+            self._warned.add(key)
+        warnings.warn(f"parameter {name!r} is drawn at random: {why}; {cure}", QuadratWarning, stacklevel=5)
+
+    def before_trial(self, study: Study, trial: FrozenTrial) -> None:
+        if self._independent is not None:
+            self._independent.before_trial(study, trial)
+
+    def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
+        if self._constraints_func is not None:
+            _process_constraints_after_trial(self._constraints_func, study, trial, state)
+        if self._independent is not None:
+            self._independent.after_trial(study, trial, state, values)
+
+    def _engine_of(
+        self, study: Study, search_space: Mapping[str, BaseDistribution]
+    ) -> tuple[StudyEngine, RunningTrials]:
+        """Return the run of a study over this space, and what runs there; the last one of each study is kept."""
+        key = (id(study._storage), study._study_id, tuple(sorted((name, repr(d)) for name, d in search_space.items())))
+        if key not in self._engines:
+            self._engines = {other: engine for other, engine in self._engines.items() if other[:2] != key[:2]}
+            direction = Direction.read(study.direction.name.lower())
+            searched = DistributionSpace(search_space) if self._own is None else self._own
+            engine = StudyEngine(searched, self._method, direction, self._seed)
+            self._engines[key] = engine, RunningTrials(search_space)
+        return self._engines[key]
+
+
+def _begun_after_a_result(study: Study, trial: FrozenTrial) -> bool:
+    """Return whether a trial was complete when this one began: before, nothing can be known of parameters."""
+    complete = study._get_trials(deepcopy=False, states=(TrialState.COMPLETE,), use_cache=False)
+    ends = [one.datetime_complete for one in complete if one.datetime_complete is not None]
+    return trial.datetime_start is not None and any(end <= trial.datetime_start for end in ends)
+
+
+def _check_one_objective(study: Study) -> None:
+    if len(study.directions) > 1:
+        raise InvalidInput(
+            f"study: expected one objective, got {len(study.directions)}, which QuadratSampler does not optimise yet;"
+            " return one number, and tell a limit on another as a constraint (constraints_func)"
+        )
+
+
+def _checked(search_space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
+    for name, distribution in search_space.items():
+        if not isinstance(distribution, BaseDistribution):
+            raise InvalidInput(
+                f"search_space: expected a Space, or distributions of Optuna's, such as FloatDistribution(0, 1), got"
+                f" {distribution!r:.80} for {name!r}"
+            )
+    return dict(search_space)
+
+
+def _decoded(space: Space, unit: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, Any]:
+    return space.from_unit(space.round(unit[0])) if space.dimension else space.from_unit(np.empty(0))

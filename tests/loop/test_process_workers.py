@@ -1,0 +1,308 @@
+"""Worker processes: one that dies costs one call, and none outlives whoever began it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+
+from quadrat.errors import InvalidInput
+from quadrat.loop.process_workers import ProcessWorkers
+from quadrat.loop.workers import WorkerDied
+
+
+@pytest.fixture
+def workers() -> Iterator[ProcessWorkers]:
+    with ProcessWorkers(2) as executor:
+        yield executor
+
+
+def double(x: int) -> int:
+    return 2 * x
+
+
+def slowly_double(x: int) -> int:
+    time.sleep(0.5)
+    return 2 * x
+
+
+def refuse(x: int) -> int:
+    raise ValueError(f"not {x}")
+
+
+def die(x: int) -> int:
+    os._exit(x)
+
+
+def own_pid(seconds: float = 0.0) -> int:
+    time.sleep(seconds)
+    return os.getpid()
+
+
+def interrupted_by_itself() -> str:
+    os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(0.01)
+    return "alive"
+
+
+def sleep_in_a_program(path: str) -> int:
+    """Start a program, as objectives do, and end it as they do."""
+    program = subprocess.Popen([sys.executable, "-c", f"open({path!r}, 'w').close(); import time; time.sleep(60)"])
+    while not Path(path).exists():
+        time.sleep(0.01)
+    program.terminate()
+    return program.wait(10)
+
+
+def threads_of_linear_algebra() -> list[int]:
+    import numpy as np
+    from threadpoolctl import threadpool_info
+
+    np.linalg.inv(np.eye(3))
+    return [library["num_threads"] for library in threadpool_info()]
+
+
+def test_values_and_exceptions_come_back(workers: ProcessWorkers) -> None:
+    assert list(workers.map(double, range(7))) == [0, 2, 4, 6, 8, 10, 12]
+    with pytest.raises(ValueError, match="not 3"):
+        workers.submit(refuse, 3).result()
+
+
+def test_no_more_processes_than_asked_for_and_they_are_used_again(workers: ProcessWorkers) -> None:
+    pids = {workers.submit(own_pid).result() for _ in range(4)}
+    pids |= set(workers.map(own_pid, [0.05] * 6))
+    assert len(pids) == 2
+    assert os.getpid() not in pids
+
+
+def test_a_death_costs_the_call_that_ran_there_and_no_other(workers: ProcessWorkers) -> None:
+    beside = workers.submit(slowly_double, 4)
+    with pytest.raises(WorkerDied):
+        workers.submit(die, 3).result()
+    assert beside.result() == 8
+    assert list(workers.map(double, range(5))) == [0, 2, 4, 6, 8]
+
+
+def test_what_takes_too_long_is_ended(workers: ProcessWorkers) -> None:
+    pid = workers.submit(own_pid).result()
+    slow, beside = workers.submit(time.sleep, 60), workers.submit(slowly_double, 1)
+    started = time.monotonic()
+    while not slow.running():
+        time.sleep(0.01)
+    time.sleep(0.2)
+    workers.abandon(slow)
+    with pytest.raises(WorkerDied):
+        slow.result(timeout=20)
+    assert time.monotonic() - started < 20
+    assert beside.result() == 2
+    assert not _runs(pid) or workers.submit(own_pid).result() != pid
+
+
+def test_a_process_that_died_while_idle_is_replaced(workers: ProcessWorkers) -> None:
+    pid = workers.submit(own_pid).result()
+    os.kill(pid, signal.SIGKILL)
+    _until(lambda: not _runs(pid))
+    answers = []
+    for _ in range(3):  # the pool may notice the death only with the first of them
+        try:
+            answers.append(workers.submit(double, 2).result())
+        except WorkerDied:
+            continue
+    assert answers[-2:] == [4, 4]
+
+
+def test_a_call_that_is_over_before_anybody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = ProcessWorkers._begun
+
+    def waits(self: ProcessWorkers, call: Callable[[], object]) -> tuple[ProcessPoolExecutor, Future[object]]:
+        pool, running = begun(self, call)
+        wait([running])
+        return pool, running
+
+    monkeypatch.setattr(ProcessWorkers, "_begun", waits)
+    with ProcessWorkers(1) as executor:
+        assert executor.submit(double, 2).result(timeout=20) == 4
+
+
+def test_processes_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(self: ProcessWorkers, call: Callable[[], object]) -> None:
+        raise OSError("no memory")
+
+    with ProcessWorkers(1) as executor:
+        monkeypatch.setattr(ProcessWorkers, "_begun", refuses)
+        with pytest.raises(WorkerDied, match="no process could be started: OSError: no memory"):
+            executor.submit(double, 2).result(timeout=20)
+        monkeypatch.undo()
+        assert executor.submit(double, 2).result(timeout=20) == 4
+
+
+def test_interrupts_are_left_to_the_parent(workers: ProcessWorkers) -> None:
+    assert workers.submit(interrupted_by_itself).result() == "alive"
+
+
+def test_programs_that_an_objective_starts_can_be_ended(workers: ProcessWorkers, tmp_path: Path) -> None:
+    assert workers.submit(sleep_in_a_program, str(tmp_path / "begun")).result() == -signal.SIGTERM
+
+
+def test_each_has_its_share_of_the_threads() -> None:
+    with ProcessWorkers(os.cpu_count() or 1) as executor:
+        assert set(executor.submit(threads_of_linear_algebra).result()) == {1}
+
+
+def test_the_environment_and_the_folder_are_those_of_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ProcessWorkers(1) as executor:
+        executor.submit(own_pid).result()
+    monkeypatch.setenv("QUADRAT_TEST_NEW", "here")
+    monkeypatch.chdir(tmp_path)
+    with ProcessWorkers(1) as executor:
+        assert executor.submit(os.getenv, "QUADRAT_TEST_NEW").result() == "here"
+        assert executor.submit(os.getcwd).result() == str(tmp_path)
+
+
+def doubled_in_a_pool(values: list[int]) -> list[int]:
+    with multiprocessing.Pool(2) as pool:
+        return pool.map(double, values)
+
+
+def test_an_objective_may_have_processes_of_its_own(workers: ProcessWorkers) -> None:
+    """They start as they would without workers."""
+    before = multiprocessing.get_start_method(allow_none=True)
+    assert workers.submit(multiprocessing.get_start_method, allow_none=True).result() == before
+    assert workers.submit(doubled_in_a_pool, [1, 2]).result(timeout=60) == [2, 4]
+
+
+def begin_and_sleep(begun: Connection) -> None:
+    begun.send(None)
+    time.sleep(60.0)
+
+
+def ended_by(number: signal.Signals) -> int | None:
+    """The exit status of a process of an objective that is sent a signal while it works."""
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    process = context.Process(target=begin_and_sleep, args=(there,))
+    process.start()
+    here.recv()
+    assert process.pid is not None
+    os.kill(process.pid, number)
+    process.join(30.0)
+    return process.exitcode
+
+
+def test_a_process_of_an_objective_ends_when_it_is_told_to(workers: ProcessWorkers) -> None:
+    """A pool ends its processes by SIGTERM: where they ignored it as workers do, it would wait for ever."""
+    assert workers.submit(ended_by, signal.SIGTERM).result(timeout=60) == -signal.SIGTERM
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc, which Linux has")
+def test_only_the_server_of_workers_ignores_sigterm(workers: ProcessWorkers) -> None:
+    import quadrat.loop.process_server  # noqa: F401
+
+    assert signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN
+    server = workers.submit(os.getppid).result()
+    ignored = next(line for line in Path(f"/proc/{server}/status").read_text().split("\n") if line.startswith("SigIgn"))
+    assert int(ignored.split()[1], 16) >> (signal.SIGTERM - 1) & 1
+
+
+def test_what_waits_can_be_cancelled() -> None:
+    executor = ProcessWorkers(1)
+    first, second = executor.submit(slowly_double, 1), executor.submit(double, 2)
+    assert second.cancel()
+    third = executor.submit(double, 3)
+    executor.shutdown(cancel_futures=True)
+    assert first.result() == 2
+    assert third.cancelled()
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        executor.submit(double, 1)
+
+
+def test_what_waits_at_the_shutdown_is_still_done() -> None:
+    executor = ProcessWorkers(1)
+    futures = [executor.submit(double, x) for x in range(4)]
+    executor.shutdown()
+    assert [future.result() for future in futures] == [0, 2, 4, 6]
+
+
+def test_an_exception_ends_the_processes() -> None:
+    started = time.monotonic()
+    futures, pids = _interrupted()
+    assert time.monotonic() - started < 30
+    assert not _runs(pids[0])
+    wait(futures, timeout=5)
+    assert [future.cancelled() or isinstance(future.exception(), WorkerDied) for future in futures] == [True] * 3
+
+
+def _interrupted() -> tuple[list[Future[None]], list[int]]:
+    futures, pids = [], []
+    try:
+        with ProcessWorkers(2) as executor:
+            pids.append(executor.submit(own_pid).result())
+            futures = [executor.submit(time.sleep, 60) for _ in range(3)]
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        return futures, pids
+
+
+PARENT = """
+import sys, time
+sys.path.insert(0, {folder!r})
+from quadrat.loop.process_workers import ProcessWorkers
+from sleeper import tell_and_sleep
+
+if __name__ == "__main__":
+    executor = ProcessWorkers(2)
+    futures = [executor.submit(tell_and_sleep, {folder!r}, number) for number in range(2)]
+    time.sleep(60)
+"""
+SLEEPER = """
+import os, pathlib, time
+
+def tell_and_sleep(folder, number):
+    (pathlib.Path(folder) / f"pid{number}").write_text(str(os.getpid()))
+    time.sleep(60)
+"""
+
+
+def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "parent.py").write_text(PARENT.format(folder=str(tmp_path)))
+    (tmp_path / "sleeper.py").write_text(SLEEPER)
+    parent = subprocess.Popen([sys.executable, str(tmp_path / "parent.py")])
+    files = [tmp_path / "pid0", tmp_path / "pid1"]
+    try:
+        _until(lambda: all(file.exists() and file.read_text() for file in files))
+    finally:
+        parent.kill()
+        parent.wait()
+    pids = [int(file.read_text()) for file in files]
+    _until(lambda: not any(_runs(pid) for pid in pids))
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_at_least_one(n: int) -> None:
+    with pytest.raises(InvalidInput, match=f"workers: expected at least 1, got {n}"):
+        ProcessWorkers(n)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _until(holds: object, seconds: float = 30.0) -> None:
+    assert callable(holds)
+    started = time.monotonic()
+    while not holds():
+        assert time.monotonic() - started < seconds
+        time.sleep(0.05)

@@ -1,0 +1,209 @@
+"""The journal file: torn lines, killed writers, full disks."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+
+from quadrat.studies.journal import SoundJournalBackend, journal_storage
+
+LINES: list[dict[str, Any]] = [{"op": 0, "n": 1}, {"op": 1, "text": "ä" * 5}, {"op": 2, "values": [1.0, 2.0]}]
+
+
+def lines_in(path: Path) -> list[object]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def test_whole_lines_are_read_as_they_were_written(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    backend = SoundJournalBackend(str(path))
+    backend.append_logs(LINES[:2])
+    backend.append_logs(LINES[2:])
+    assert list(backend.read_logs(0)) == LINES == lines_in(path)
+    assert list(JournalFileBackend(str(path)).read_logs(0)) == LINES, "and by Optuna's own"
+    assert list(backend.read_logs(2)) == LINES[2:]
+
+
+def test_half_a_line_is_cut_off_wherever_it_ends(tmp_path: Path) -> None:
+    """After a kill at any byte of a write, whole lines stay, and what is appended next can be read."""
+    path = tmp_path / "journal"
+    SoundJournalBackend(str(path)).append_logs(LINES)
+    whole = path.read_bytes()
+    ends = [0, *(i + 1 for i, byte in enumerate(whole) if byte == ord("\n"))]
+    for size in range(len(whole) + 1):
+        path.write_bytes(whole[:size])
+        kept = sum(end <= size for end in ends) - 1
+        assert list(SoundJournalBackend(str(path)).read_logs(0)) == LINES[:kept]
+        SoundJournalBackend(str(path)).append_logs([{"op": 9}])
+        assert lines_in(path) == [*LINES[:kept], {"op": 9}]
+
+
+def test_half_a_line_longer_than_what_is_read_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    backend = SoundJournalBackend(str(path))
+    backend.append_logs(LINES[:1])
+    with path.open("ab") as file:
+        file.write(b'{"text":"' + b"x" * 200_000)
+    backend.append_logs(LINES[1:])
+    assert lines_in(path) == LINES
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [b"text\n", b"text\nmore\n\n", b"17\n", b"\xff\xfe\n", b"\0" * 5000, b"\0\n" * 3, b'{"op":\n', b'{"op":\0\0'],
+    ids=repr,
+)
+def test_what_is_no_record_is_cut_off_the_end(tail: bytes, tmp_path: Path) -> None:
+    """As a power cut leaves it, or a program that writes to the wrong file."""
+    path = tmp_path / "journal"
+    backend = SoundJournalBackend(str(path))
+    backend.append_logs(LINES)
+    list(backend.read_logs(0))
+    path.write_bytes(path.read_bytes() + tail)
+    for reader in (backend, SoundJournalBackend(str(path))):
+        assert list(reader.read_logs(0)) == LINES
+        assert list(reader.read_logs(3)) == []
+    backend.append_logs([{"op": 9}])
+    assert lines_in(path) == [*LINES, {"op": 9}]
+    assert list(backend.read_logs(3)) == [{"op": 9}]
+
+
+def test_what_is_no_record_in_the_middle_is_said_and_left(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    path.write_bytes(b'{"op":0}\ntext\n{"op":1}\n')
+    with pytest.raises(ValueError, match="line 2 is no record, but line 3 is one"):
+        list(SoundJournalBackend(str(path)).read_logs(0))
+
+
+@pytest.mark.parametrize("content", [b"buy milk", b"buy milk\n", b'{"a": 1}', b"x,y\n1,2\n"], ids=repr)
+def test_a_file_that_never_was_a_journal_is_left_as_it_is(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "notes"
+    path.write_bytes(content)
+    backend = SoundJournalBackend(str(path))
+    with pytest.raises(ValueError, match="got a file that begins with"):
+        list(backend.read_logs(0))
+    with pytest.raises(ValueError, match="got a file that begins with"):
+        backend.append_logs(LINES)
+    assert path.read_bytes() == content
+
+
+def test_optunas_own_backend_cannot_read_such_a_file(tmp_path: Path) -> None:
+    """What this is for."""
+    path = tmp_path / "journal"
+    backend = JournalFileBackend(str(path))
+    backend.append_logs(LINES[:1])
+    with path.open("ab") as file:
+        file.write(b'{"op":')
+    backend.append_logs(LINES[1:])
+    with pytest.raises(ValueError, match=r"."):
+        list(JournalFileBackend(str(path)).read_logs(0))
+
+
+def test_a_study_lives_in_it(tmp_path: Path) -> None:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    path = tmp_path / "journal"
+    study = optuna.create_study(storage=journal_storage(path), study_name="s")
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=3)
+    again = optuna.load_study(study_name="s", storage=journal_storage(path))
+    assert [trial.params for trial in again.trials] == [trial.params for trial in study.trials]
+    optunas = optuna.load_study(study_name="s", storage=JournalStorage(JournalFileBackend(str(path))))
+    assert len(optunas.trials) == 3
+
+
+def test_writers_do_not_mix_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    backends = [SoundJournalBackend(str(path)) for _ in range(4)]
+
+    def write(which: int) -> None:
+        for number in range(25):
+            backends[which].append_logs([{"by": which, "number": number}, {"by": which, "number": number}])
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    found = lines_in(path)
+    assert len(found) == 200
+    assert found[::2] == found[1::2], "what is appended together stays together"
+
+
+WRITER = """
+import sys
+from quadrat.studies.journal import SoundJournalBackend
+backend = SoundJournalBackend(sys.argv[1])
+print("ready", flush=True)
+number = 0
+while True:
+    backend.append_logs([{"number": number, "filler": "x" * 3000}])
+    number += 1
+"""
+HOLDER = """
+import sys, time
+from quadrat.studies.journal import SoundJournalBackend
+backend = SoundJournalBackend(sys.argv[1])
+backend._lock.acquire()
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+def started(script: str, path: Path) -> subprocess.Popen[str]:
+    process = subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def killed(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert process.stdout is not None
+    process.stdout.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs kill -9")
+def test_a_writer_that_is_killed_at_any_moment_leaves_whole_lines(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    for wait in (0.0, 0.01, 0.03, 0.05):
+        process = started(WRITER, path)
+        time.sleep(wait)
+        killed(process)
+        before = list(SoundJournalBackend(str(path)).read_logs(0))
+        SoundJournalBackend(str(path)).append_logs([{"number": -1}])
+        assert lines_in(path) == [*before, {"number": -1}]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs kill -9")
+def test_a_lock_does_not_outlive_its_process(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    process = started(HOLDER, path)
+    killed(process)
+    SoundJournalBackend(str(path)).append_logs(LINES)  # at once; this would wait for ever otherwise
+    assert lines_in(path) == LINES
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "journal"
+    backend = SoundJournalBackend(str(path))
+    backend.append_logs(LINES[:1])
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            backend.append_logs(LINES[1:])
+    assert lines_in(path) == LINES[:1]
+    backend.append_logs(LINES[1:])
+    assert lines_in(path) == LINES

@@ -1,0 +1,88 @@
+"""The method that is kept with a study, and with whose model the study is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import optuna
+import pytest
+from optuna.distributions import FloatDistribution
+from optuna.study import Study
+from optuna.trial import TrialState
+
+from quadrat.errors import InvalidInput
+from quadrat.integrations import recommend
+from quadrat.kernels import Matern
+from quadrat.methods import LP0, PiGPUCB
+from quadrat.plots.run_view import RunView
+from quadrat.report.findings import findings_of
+from quadrat.report.told import told_of
+from quadrat.studies.notes import METHOD, count_pruned, kept_method, why_uncertified
+
+TEXT = "LP0(kernel=Matern(2.5, 0.5), norm_bound=2, noise=0.1, budget=20)"
+CERTIFYING = LP0(kernel=Matern(2.5, 0.5), norm_bound=2, noise=0.1, budget=20)
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    yield
+    optuna.logging.set_verbosity(optuna.logging.INFO)
+
+
+def study_of(method: str | None, *, pruned: bool = False, reports: bool = True) -> Study:
+    """With five complete trials, and one that was pruned."""
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
+    if method is not None:
+        study.set_user_attr(METHOD, method)
+    for _ in range(5):
+        trial = study.ask({"x": FloatDistribution(0, 1)})
+        study.tell(trial, trial.params["x"] * (1 - trial.params["x"]))
+    if pruned:
+        trial = study.ask({"x": FloatDistribution(0, 1)})
+        if reports:
+            trial.report(0.5, step=1)
+        study.tell(trial, state=TrialState.PRUNED)
+    return study
+
+
+def test_a_method_is_kept_with_options_or_is_the_default() -> None:
+    assert kept_method(study_of(None)) is None
+    assert kept_method(study_of("ExpectedImprovement")) is None
+    assert kept_method(study_of("PiGPUCB(noise=0.1)")) == PiGPUCB(noise=0.1)
+    assert kept_method(study_of(TEXT)) == CERTIFYING
+    with pytest.raises(InvalidInput, match="method: expected one of Auto"):
+        kept_method(study_of("open('secret')"))
+
+
+@pytest.mark.parametrize(("text", "spoiled"), [(TEXT, True), ("PiGPUCB(noise=0.1)", False), (None, False)])
+@pytest.mark.parametrize("reports", [True, False])
+def test_pruned_trials_spoil_certificates_alone(text: str | None, spoiled: bool, reports: bool) -> None:
+    study = study_of(text)
+    assert count_pruned(study) == 0
+    assert why_uncertified(study, kept_method(study)) is None
+    pruned = study_of(text, pruned=True, reports=reports)
+    assert count_pruned(pruned) == 1
+    reason = "1 trial was pruned: a pruner goes by the values seen, and a certificate needs all of them"
+    assert why_uncertified(pruned, kept_method(pruned)) == (reason if spoiled else None)
+
+
+def test_nothing_is_certified_of_a_pruned_study_by_a_method_that_is_given() -> None:
+    assert recommend(study_of(None), method=CERTIFYING).certified_interval is not None
+    found = recommend(study_of(None, pruned=True), method=CERTIFYING)
+    assert found.certified_interval is None
+    assert found.credible_interval is None
+    assert found.why.startswith("Nothing is certified: 1 trial was pruned")
+
+
+def test_figures_and_reports_are_of_the_method_that_is_kept() -> None:
+    assert RunView.of(study_of(TEXT)).optimizer.method == CERTIFYING
+    said = findings_of(told_of(study_of(TEXT)))
+    assert said.kind == "certified"
+    assert said.remaining.said.startswith("Certified: ")
+    spoiled = findings_of(told_of(study_of(TEXT, pruned=True)))
+    assert spoiled.kind == "90 % credible"
+    assert "not certified (1 trial was pruned: a pruner goes by the values seen" in spoiled.remaining.said
+    assert spoiled.certificate.value is None
+    assert str(spoiled.certificate.reason).startswith("1 trial was pruned")
+    assert spoiled.subtitle.endswith("6 trials: 5 complete, 1 pruned (no result)")
