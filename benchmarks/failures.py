@@ -37,7 +37,7 @@ from scipy.stats import qmc
 import quadrat as qd
 from quadrat import problems
 from quadrat.arrays import Array
-from quadrat.methods.auto import Auto, AutoSearch
+from quadrat.methods.auto.method import Auto, AutoSearch
 from quadrat.methods.base import Method
 from quadrat.methods.domain import Domain
 from quadrat.problems import Problem

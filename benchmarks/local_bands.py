@@ -36,8 +36,8 @@ from quadrat.confidence.local_band import CAPACITY
 from quadrat.kernels import Kernel, Matern
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.lp_gp_ucb import LPGPUCB, information_gain
-from quadrat.methods.lp_search import CertifiedSearch
+from quadrat.methods.lp.method import LPGPUCB, information_gain
+from quadrat.methods.lp.search import CertifiedSearch
 from quadrat.problems import RKHSFunction, draw_rkhs_function
 from quadrat.randomness import generator
 

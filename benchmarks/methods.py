@@ -23,8 +23,8 @@ from quadrat.kernels import Matern
 from quadrat.methods import registry
 from quadrat.methods.base import Method, Search, Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.lp_gp_ucb import LP0, LPGPUCB
-from quadrat.methods.preset import PAPER_METHODS, paper_preset
+from quadrat.methods.lp.method import LP0, LPGPUCB
+from quadrat.methods.lp.preset import PAPER_METHODS, paper_preset
 from quadrat.problems import Problem
 from quadrat.randomness import generator
 
@@ -38,7 +38,7 @@ import numpy as np
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.lp_gp_ucb import LPGPUCB
+from quadrat.methods.lp.method import LPGPUCB
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 n = {n}

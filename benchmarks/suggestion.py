@@ -33,8 +33,8 @@ from regret.rows import stamp
 from regret.run import go_where_it_is_installed
 
 from quadrat.gp.ensemble import Ensemble
-from quadrat.methods.auto_model import LearnedModel
-from quadrat.methods.auto_score import AutoScore
+from quadrat.methods.auto.acquisition import AutoScore
+from quadrat.methods.auto.surrogate import LearnedModel
 from quadrat.randomness import generator
 
 PEERS = ("optuna_gp", "botorch")

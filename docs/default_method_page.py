@@ -19,7 +19,14 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "src")]
 from regret import ablation, suite
 from regret.rows import Row, read_rows
 
-from quadrat.methods import acquisition, auto, auto_cells, auto_model, auto_score, averaging, crowd, turns
+from quadrat.methods import acquisition
+from quadrat.methods.auto import acquisition as auto_score
+from quadrat.methods.auto import long_runs as auto_cells
+from quadrat.methods.auto import long_runs as crowd
+from quadrat.methods.auto import method as auto
+from quadrat.methods.auto import surrogate as auto_model
+from quadrat.methods.auto import surrogate as averaging
+from quadrat.methods.auto import trust_region as turns
 
 PAGE = ROOT / "docs" / "default_method.md"
 TEXT = """# The default method

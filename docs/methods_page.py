@@ -42,7 +42,7 @@ with the list of those that can. Every method takes failures and replicates, and
 
 Regret of the recommended point after 60 evaluations, noise .1, median (quartiles); `experiments/paper_settings.py`.
 Branin is two-dimensional and standardised to mean 0 and sd 1, Hartmann 6 likewise. What the paper leaves open is chosen
-in `quadrat.methods.preset`. Hartmann 6 shows the price of one length-scale learned from five points.
+in `quadrat.methods.lp.preset`. Hartmann 6 shows the price of one length-scale learned from five points.
 
 {methods}
 

@@ -62,7 +62,7 @@ One choice is changed at a time; bold figures belong to methods that it touches,
 What the paper leaves open and what is done here: the unit of g, whether Goldstein-Price is taken in logarithms, n, the
 number of repetitions, the units of values (standardised by the first five points), the range of length-scales
 ([.1, 2]), how the ten restarts of L-BFGS are started (here also from the best of two batches of candidates), and which
-point is recommended (here: evaluated, highest posterior mean). `quadrat.methods.preset` lists the rest.
+point is recommended (here: evaluated, highest posterior mean). `quadrat.methods.lp.preset` lists the rest.
 
 ## Table 1: a network on MNIST
 

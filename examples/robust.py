@@ -10,7 +10,7 @@ import numpy as np
 
 import quadrat as qd
 from quadrat.arrays import Array
-from quadrat.methods.learned_kernel import Learned
+from quadrat.methods.surrogate import Learned
 from quadrat.randomness import generator
 
 SPACE = qd.Space(temperature=qd.Float(20.0, 80.0), dose=qd.Float(0.0, 5.0))

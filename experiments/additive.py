@@ -41,12 +41,12 @@ import quadrat as qd
 from quadrat import problems
 from quadrat.arrays import Array
 from quadrat.methods import GPUCB
-from quadrat.methods.add_gp_ucb import AddGPUCB
-from quadrat.methods.additive_fit import Groups
-from quadrat.methods.additive_groups import ordered
+from quadrat.methods.additive.groups import ordered
+from quadrat.methods.additive.method import AddGPUCB
+from quadrat.methods.additive.model import Groups
 from quadrat.methods.base import Method, Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.learned_kernel import Learned
+from quadrat.methods.surrogate import Learned
 from quadrat.problems import Problem, RKHSFunction, draw_rkhs_function
 from quadrat.randomness import generator
 

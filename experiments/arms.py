@@ -35,9 +35,9 @@ from quadrat.arrays import Array
 from quadrat.kernels import Matern
 from quadrat.methods.base import Method, Told
 from quadrat.methods.domain import Axis, Domain
-from quadrat.methods.gp_ucb import GPUCB
-from quadrat.methods.learned_kernel import Learned
-from quadrat.methods.ucb1 import UCB1
+from quadrat.methods.surrogate import Learned
+from quadrat.methods.ucb.gp_ucb import GPUCB
+from quadrat.methods.ucb.ucb1 import UCB1
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 

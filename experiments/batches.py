@@ -42,11 +42,11 @@ from quadrat.confidence import Certificate
 from quadrat.kernels import Kernel
 from quadrat.methods.base import Method, Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.gp_bucb import GPBUCB
-from quadrat.methods.gp_ucb import GPUCB
-from quadrat.methods.gp_ucb_pe import GPUCBPE
-from quadrat.methods.learned_kernel import Learned
-from quadrat.methods.lp_gp_ucb import LPGPUCB
+from quadrat.methods.lp.method import LPGPUCB
+from quadrat.methods.surrogate import Learned
+from quadrat.methods.ucb.gp_bucb import GPBUCB
+from quadrat.methods.ucb.gp_ucb import GPUCB
+from quadrat.methods.ucb.gp_ucb_pe import GPUCBPE
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 

@@ -41,8 +41,8 @@ from quadrat.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.methods import LPGPUCB
 from quadrat.methods.base import Method, Search, Told
-from quadrat.methods.cgp_ucb import CGPUCB
 from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.ucb.cgp_ucb import CGPUCB
 from quadrat.problems.contextual import ContextualProblem, ContextualTrace
 from quadrat.randomness import generator
 

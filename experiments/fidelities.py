@@ -33,7 +33,7 @@ from paired import pairs_of, ratio, words
 from quadrat.arrays import Array
 from quadrat.methods.base import Search, Told
 from quadrat.methods.domain import Axis, Domain, FidelityAxis
-from quadrat.methods.mf_gp_ucb import MFGPUCB
+from quadrat.methods.multi_fidelity.method import MFGPUCB
 from quadrat.problems.multi_fidelity import MULTI_FIDELITY, MultiFidelityProblem
 
 PROBLEMS, METHODS = ("currin2", "park4", "hartmann3", "hartmann6", "misleading2"), ("MF-GP-UCB", "GP-UCB")

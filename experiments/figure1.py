@@ -18,7 +18,7 @@ Which choice decides the order: experiments/figure1_diagnostics.py.
 
 What the paper leaves open, and what is done here: the unit of g (standardised over the square, so that noise of .1
 means the same for all), whether Goldstein is taken in logarithms (both: goldstein8 is, goldstein8_raw is not), n (100),
-the number of repetitions, and what `quadrat.methods.preset` lists: above all the units of values, the range of
+the number of repetitions, and what `quadrat.methods.lp.preset` lists: above all the units of values, the range of
 length-scales and how the 10 restarts of L-BFGS are started.
 """
 
@@ -39,8 +39,8 @@ from quadrat.arrays import Array
 from quadrat.gp import Observations
 from quadrat.methods import registry
 from quadrat.methods.base import Method
-from quadrat.methods.learned_kernel import Learned, learn_kernel
-from quadrat.methods.preset import PAPER_METHODS, paper_preset
+from quadrat.methods.lp.preset import PAPER_METHODS, paper_preset
+from quadrat.methods.surrogate import Learned, learn_kernel
 from quadrat.randomness import generator
 
 PROBLEMS = ("branin8", "goldstein8", "goldstein8_raw")

@@ -17,15 +17,14 @@ from quadrat.kernels import Kernel, Matern
 from quadrat.methods.acquisition import Score, log_expected_improvement, log_probability_of_improvement
 from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
 from quadrat.methods.domain import Domain
-from quadrat.methods.heuristic import Heuristic, HeuristicSearch
-from quadrat.methods.igp_ucb import IGPUCB
-from quadrat.methods.improvement import ExpectedImprovement, ProbabilityOfImprovement
-from quadrat.methods.learned_kernel import Learned, learn_kernel
-from quadrat.methods.lp_cells import CellBounds
-from quadrat.methods.lp_gp_ucb import LP0, information_gain
-from quadrat.methods.lp_search import CellLoop
-from quadrat.methods.preset import paper_preset
-from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
+from quadrat.methods.lp.cells import CellBounds
+from quadrat.methods.lp.method import LP0, information_gain
+from quadrat.methods.lp.preset import paper_preset
+from quadrat.methods.lp.search import CellLoop
+from quadrat.methods.surrogate import Learned, ModelBased, ModelSearch, Surrogate, learn_kernel
+from quadrat.methods.ucb.heuristic import Heuristic, HeuristicSearch
+from quadrat.methods.ucb.igp_ucb import IGPUCB
+from quadrat.methods.ucb.improvement import ExpectedImprovement, ProbabilityOfImprovement
 from quadrat.partition import from_regression_tree
 from quadrat.randomness import generator
 

@@ -37,12 +37,10 @@ from paired import pairs_of, ratio, words
 import quadrat as qd
 from quadrat import problems
 from quadrat.arrays import Array
-from quadrat.methods.base import Told
-from quadrat.methods.classification import ABOVE, BELOW, UNDECIDED, Classification
+from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Classification, Told
+from quadrat.methods.design import SobolSearch
 from quadrat.methods.domain import Domain
-from quadrat.methods.level_set import LevelSet, LevelSetMethod
-from quadrat.methods.multi_scale_level_set import MultiScaleLevelSet
-from quadrat.methods.sobol_search import SobolSearch
+from quadrat.methods.level_sets.method import LevelSet, LevelSetMethod, MultiScaleLevelSet
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 

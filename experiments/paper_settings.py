@@ -19,7 +19,7 @@ from quadrat import problems
 from quadrat.methods import registry
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.preset import PAPER_METHODS, paper_preset
+from quadrat.methods.lp.preset import PAPER_METHODS, paper_preset
 from quadrat.randomness import generator
 
 PROBLEMS = ("branin2", "hartmann6")

@@ -49,7 +49,7 @@ from quadrat.arrays import Array, Ints
 from quadrat.gp.splitting import SplittingRule
 from quadrat.methods.base import CREDIBLE, Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.pi_gp_ucb import PiGPUCB
+from quadrat.methods.ucb.pi_gp_ucb import PiGPUCB
 from quadrat.randomness import generator
 
 NAME = "partitioned"

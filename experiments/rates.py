@@ -64,8 +64,8 @@ import quadrat as qd
 from quadrat.arrays import Array, Ints
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.gp_ucb import Finite
-from quadrat.methods.lp_gp_ucb import information_gain
+from quadrat.methods.lp.method import information_gain
+from quadrat.methods.ucb.gp_ucb import Finite
 from quadrat.problems import RKHSFunction, draw_rkhs_function
 from quadrat.randomness import generator
 from quadrat.theory import Rate, matern_lower_bound, rates, srinivas_gain_power, theorem_exponents

@@ -34,10 +34,10 @@ from paired import difference, pairs_of, words
 from quadrat.arrays import Array
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.gp_ucb import GPUCB
-from quadrat.methods.learned_kernel import Learned
-from quadrat.methods.robust_choice import robust_choice
-from quadrat.methods.stable_opt import StableOpt
+from quadrat.methods.robust.choice import robust_choice
+from quadrat.methods.robust.method import StableOpt
+from quadrat.methods.surrogate import Learned
+from quadrat.methods.ucb.gp_ucb import GPUCB
 from quadrat.randomness import generator
 
 METHODS = ("StableOpt", "GP-UCB", "GP-UCB + robust choice")

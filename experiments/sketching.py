@@ -49,8 +49,8 @@ from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.methods import IGPUCB, LPGPUCB
 from quadrat.methods.base import Search, Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.lp_gp_ucb import information_gain
-from quadrat.methods.lp_search import CertifiedSearch
+from quadrat.methods.lp.method import information_gain
+from quadrat.methods.lp.search import CertifiedSearch
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 

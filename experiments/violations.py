@@ -53,7 +53,7 @@ from quadrat.confidence import (
 )
 from quadrat.confidence.bands import LADDER, default_regulariser
 from quadrat.methods import GPUCB
-from quadrat.methods.gp_ucb import Finite
+from quadrat.methods.ucb.gp_ucb import Finite
 from quadrat.partition import Cell
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator

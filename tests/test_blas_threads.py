@@ -9,7 +9,7 @@ from threadpoolctl import ThreadpoolController
 
 from quadrat import Float, Optimizer, Space
 from quadrat.blas_threads import _blas, on_one_blas_thread
-from quadrat.methods import auto
+from quadrat.methods.auto import method as auto
 
 
 def threads() -> list[int]:

@@ -36,8 +36,9 @@ from timing import table
 import quadrat as qd
 from quadrat.arrays import Array
 from quadrat.gp import LogNormal
-from quadrat.methods import auto_model, auto_score
-from quadrat.methods.auto import Auto, AutoSearch
+from quadrat.methods.auto import acquisition as auto_score
+from quadrat.methods.auto import surrogate as auto_model
+from quadrat.methods.auto.method import Auto, AutoSearch
 from quadrat.methods.base import Proposal
 from quadrat.methods.domain import Domain
 from quadrat.randomness import generator

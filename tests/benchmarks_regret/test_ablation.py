@@ -19,8 +19,9 @@ from regret.task import FunctionTask, Task
 
 import quadrat as qd
 from quadrat.arrays import Array
-from quadrat.methods import auto, auto_model
-from quadrat.methods.auto import AutoSearch
+from quadrat.methods.auto import method as auto
+from quadrat.methods.auto import surrogate as auto_model
+from quadrat.methods.auto.method import AutoSearch
 
 ROOT = Path(__file__).resolve().parents[2]
 CHANGED = [variant for variant in ablation.VARIANTS if variant != ablation.FULL]

@@ -8,7 +8,7 @@ import pytest
 
 import quadrat as qd
 from quadrat import problems
-from quadrat.methods.auto import AutoSearch
+from quadrat.methods.auto.method import AutoSearch
 from quadrat.randomness import generator
 
 

@@ -9,7 +9,7 @@ import suggestion
 from regret import suite
 from regret.adapter import Quadrat, timed_suggestion
 
-from quadrat.methods.auto_model import LearnedModel
+from quadrat.methods.auto.surrogate import LearnedModel
 
 
 def spend(seconds: float) -> None:

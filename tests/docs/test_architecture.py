@@ -38,6 +38,7 @@ def kernel_checks() -> dict[str, Callable[..., None]]:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     tests = {name: value for name, value in vars(module).items() if name.startswith("test_")}
     return {name: value for name, value in tests.items() if list(inspect.signature(value).parameters) == ["kernel"]}

@@ -17,7 +17,7 @@ from quadrat import problems
 from quadrat.kernels import Matern
 from quadrat.methods import registry
 from quadrat.methods.acquisition import log_expected_improvement, log_probability_of_improvement
-from quadrat.methods.preset import paper_preset
+from quadrat.methods.lp.preset import paper_preset
 from quadrat.methods.surrogate import ModelBased, Surrogate
 
 FOLDER = Path(__file__).resolve().parents[2] / "experiments"

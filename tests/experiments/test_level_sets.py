@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from quadrat import problems
-from quadrat.methods.classification import ABOVE, BELOW, UNDECIDED, Classification
+from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Classification
 
 level_sets = import_module("level_sets")
 

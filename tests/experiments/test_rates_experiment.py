@@ -16,8 +16,8 @@ import quadrat as qd
 from quadrat.confidence import Assumptions
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.gp_ucb import Finite
 from quadrat.methods.surrogate import ModelSearch
+from quadrat.methods.ucb.gp_ucb import Finite
 from quadrat.randomness import generator
 from quadrat.theory import rates as rates_of
 

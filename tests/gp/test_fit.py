@@ -368,6 +368,15 @@ def test_pairs_are_worked_out_when_the_evidence_is_first_asked_for() -> None:
     assert objective._squares is squares
 
 
+def test_a_start_given_twice_is_evaluated_twice() -> None:
+    """What a fit says of its evaluations does not depend on what other climbs have met."""
+    kernel, data = Matern(2.5, 0.5), Observations.merge(X, Y)
+    start = LogPosterior(kernel, data).start()
+    once = fit_map(kernel, data, starts=[start], own_start=False)
+    twice = fit_map(kernel, data, starts=[start, start], own_start=False)
+    assert twice.evaluations == 2 * once.evaluations
+
+
 def test_evaluations_are_counted_one_by_one() -> None:
     objective = LogPosterior(Matern(2.5, 0.5), Observations.merge(X, Y))
     for count in (1, 2, 3):

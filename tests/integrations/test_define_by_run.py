@@ -107,9 +107,8 @@ def test_both_reasons_and_very_many_parameters_are_one_sentence() -> None:
 def test_only_complete_trials_must_have_the_same_parameters() -> None:
     study = optuna.create_study(sampler=RandomSampler(seed=0))
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1) ** 2, n_trials=6)
-    other: dict[str, Any] = {"params": {"z": 0.5}, "distributions": {"z": FloatDistribution(0, 1)}}
     for state in (TrialState.PRUNED, TrialState.FAIL):
-        study.add_trial(create_trial(state=state, **other))
+        study.add_trial(create_trial(state=state, params={"z": 0.5}, distributions={"z": FloatDistribution(0, 1)}))
     study.ask({"w": FloatDistribution(0, 1)})
     study.enqueue_trial({"v": 1.0})
     assert list(recommend(study).params) == ["x"]

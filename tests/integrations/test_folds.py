@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold
 import quadrat as qd
 from quadrat.arrays import Array
 from quadrat.integrations.folds import SameFolds, fold_effects, residual_deviation
-from quadrat.methods.auto import AutoSearch
+from quadrat.methods.auto.method import AutoSearch
 
 
 def drawn(candidates: int, folds: int, noise: float, seed: int = 0) -> tuple[Array, Array]:

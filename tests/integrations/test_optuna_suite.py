@@ -13,6 +13,8 @@ pytest.importorskip("optuna.testing.pytest_samplers", reason="Optuna 4 has no su
 from optuna.testing.pytest_samplers import BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase
 
 
+# Some of the suite's objectives have conditional parameters and changing bounds without a search space, on purpose.
+@pytest.mark.filterwarnings("ignore:parameter .* is drawn at random:quadrat.errors.QuadratWarning")
 class TestQuadratSampler(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
     """The default method."""
 

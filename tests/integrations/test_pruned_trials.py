@@ -20,9 +20,9 @@ from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.integrations import QuadratSampler, recommend, study_engine
 from quadrat.integrations.study_trials import reading_of_trial, values_of
 from quadrat.methods import GPUCBPE, LP0, Auto
-from quadrat.methods.auto import AutoSearch
-from quadrat.methods.base import Failed, Happened, Method, Pruned, Told
-from quadrat.methods.crowd import MOST
+from quadrat.methods.auto.long_runs import MOST
+from quadrat.methods.auto.method import AutoSearch
+from quadrat.methods.base import Failed, Method, Pruned, Told
 from quadrat.methods.domain import Domain
 from quadrat.optimizer.outcome import Reading
 from quadrat.plots.run_view import RunView
@@ -275,12 +275,13 @@ def test_a_search_is_rebuilt_with_its_pruned_trials() -> None:
     rng = np.random.default_rng(5)
     happened: list[Told | Failed | Pruned] = []
     for number, x in enumerate(rng.random((420, 2))):
+        here = (float(x[0]), float(x[1]))
         if number % 3 == 2:
             happened.append(Pruned(number, x))
         elif number % 40 == 1:
             happened.append(Failed(number, x))
         else:
-            happened.append(Told(number, x, np.array([-loss(float(x[0]), float(x[1]), EPOCHS)])))
+            happened.append(Told(number, x, np.array([-loss(*here, EPOCHS)])))
     opened, followed = Auto().start(Domain.cube(2), 1), Auto().start(Domain.cube(2), 1)
     opened.rebuild(happened)
     followed.rebuild(happened[:400])
@@ -299,13 +300,10 @@ def test_a_method_without_a_model_of_failures_avoids_the_point() -> None:
     rng = np.random.default_rng(1)
     searches = [GPUCBPE().start(Domain.cube(2), 1) for _ in range(2)]
     points = rng.random((12, 2))
-    kinds: tuple[type[Pruned] | type[Failed], ...] = (Pruned, Failed)
-    for search, kind in zip(searches, kinds, strict=True):
-        search.rebuild(
-            [Told(i, x, np.array([-loss(float(x[0]), float(x[1]), EPOCHS)])) for i, x in enumerate(points[:10])]
-        )
-        lost: list[Happened] = [kind(number, points[number]) for number in (10, 11)]
-        search.rebuild(lost)
+    for search in searches:
+        search.rebuild([Told(i, x, np.array([float(x[0] - x[1] ** 2)])) for i, x in enumerate(points[:10])])
+    searches[0].rebuild([Pruned(10, points[10]), Pruned(11, points[11])])
+    searches[1].rebuild([Failed(10, points[10]), Failed(11, points[11])])
     first, second = (search.ask(12, points[10:]) for search in searches)
     assert np.array_equal(first.x, second.x)
     assert first.why == second.why

@@ -13,8 +13,11 @@ import pytest
 
 from quadrat.arrays import Array
 from quadrat.gp import Fit, fit_map
-from quadrat.methods import auto, auto_cells, auto_model, auto_score
-from quadrat.methods.auto import Auto, AutoSearch
+from quadrat.methods.auto import acquisition as auto_score
+from quadrat.methods.auto import long_runs as auto_cells
+from quadrat.methods.auto import method as auto
+from quadrat.methods.auto import surrogate as auto_model
+from quadrat.methods.auto.method import Auto, AutoSearch
 from quadrat.methods.base import Failed, Happened, Told
 from quadrat.methods.domain import Axis, Domain
 

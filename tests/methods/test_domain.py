@@ -7,8 +7,8 @@ import pytest
 
 from quadrat.arrays import Array, Bools
 from quadrat.methods.base import Guess, Proposal, Search, Told
+from quadrat.methods.design import RandomSearch
 from quadrat.methods.domain import Axis, Domain
-from quadrat.methods.random_search import RandomSearch
 
 COLOURS = Axis((1 / 6, 0.5, 5 / 6), ordered=False)
 SIZES = Axis((0.125, 0.375, 0.625, 0.875))

@@ -12,11 +12,10 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, LogPosterior, Observations, Priors
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
+from quadrat.methods.design import RandomSearch
 from quadrat.methods.domain import Domain
-from quadrat.methods.improvement import ExpectedImprovement
-from quadrat.methods.learned_kernel import Learned, learn_kernel
-from quadrat.methods.random_search import RandomSearch
-from quadrat.methods.surrogate import ModelSearch, Surrogate
+from quadrat.methods.surrogate import Learned, ModelSearch, Surrogate, learn_kernel
+from quadrat.methods.ucb.improvement import ExpectedImprovement
 
 
 def objective(x: Array) -> float:

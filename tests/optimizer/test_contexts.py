@@ -15,7 +15,7 @@ from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
 from quadrat.methods.base import Ability, Guess, Method, MethodFacts, Proposal, Search, Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.lp_gp_ucb import LP0
+from quadrat.methods.lp.method import LP0
 from quadrat.methods.registry import all_methods
 from quadrat.optimizer import Optimizer
 from quadrat.randomness import generator

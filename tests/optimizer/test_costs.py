@@ -9,8 +9,8 @@ import pytest
 
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import MethodFacts
+from quadrat.methods.design import DesignSearch, RandomSearch
 from quadrat.methods.domain import Domain, FidelityAxis
-from quadrat.methods.random_search import DesignSearch, RandomSearch
 from quadrat.optimizer import FAILED, Optimizer
 from quadrat.space import Fidelity, Float, Space
 from quadrat.tune import maximize

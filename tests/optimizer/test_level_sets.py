@@ -14,10 +14,20 @@ import pytest
 from quadrat.arrays import Array
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
-from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
-from quadrat.methods.classification import ABOVE, BELOW, UNDECIDED, Classification
+from quadrat.methods.base import (
+    ABOVE,
+    BELOW,
+    UNDECIDED,
+    Classification,
+    Guess,
+    Method,
+    MethodFacts,
+    Proposal,
+    Search,
+    Told,
+)
 from quadrat.methods.domain import Domain
-from quadrat.methods.level_set import LevelSet
+from quadrat.methods.level_sets.method import LevelSet
 from quadrat.optimizer import Optimizer
 from quadrat.optimizer.level_sets import Label, LevelSetReport
 from quadrat.space import Float, Int, Space

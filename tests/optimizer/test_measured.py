@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from quadrat.errors import InvalidInput
-from quadrat.methods.auto import Auto
+from quadrat.methods.auto.method import Auto
 from quadrat.methods.base import Guess, Method
-from quadrat.methods.random_search import RandomSearch
+from quadrat.methods.design import RandomSearch
 from quadrat.optimizer import FAILED, Estimate, Measured, Optimizer
 from quadrat.optimizer.measured import check_names, read_measured
 from quadrat.optimizer.outcome import Reading

@@ -15,7 +15,7 @@ from quadrat.confidence import Certificate
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
 from quadrat.methods.base import Guess, Method
-from quadrat.methods.lp_gp_ucb import LP0
+from quadrat.methods.lp.method import LP0
 from quadrat.optimizer import FAILED, Estimate, Optimizer, Trial
 from quadrat.space import Categorical, Float, Int, Space
 

@@ -42,6 +42,9 @@ class Tensor:
     def __init__(self, values: Any) -> None:
         self._array = np.array(values)
 
+    def __repr__(self) -> str:  # pytest names a test after it, in every process alike
+        return "Tensor()"
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return self._array if dtype is None else self._array.astype(dtype)
 

@@ -15,10 +15,13 @@ import pytest
 from quadrat.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
-from quadrat.methods import auto, auto_cells, auto_model, auto_score
-from quadrat.methods.auto import AutoSearch
+from quadrat.methods.auto import acquisition as auto_score
+from quadrat.methods.auto import long_runs as auto_cells
+from quadrat.methods.auto import method as auto
+from quadrat.methods.auto import surrogate as auto_model
+from quadrat.methods.auto.method import AutoSearch
 from quadrat.methods.base import Method, Proposal, Search
-from quadrat.methods.lp_gp_ucb import LPGPUCB
+from quadrat.methods.lp.method import LPGPUCB
 from quadrat.optimizer import FAILED, Estimate, Measured, Optimizer, Trial
 from quadrat.randomness import generator
 from quadrat.space import Categorical, Float, Int, Space

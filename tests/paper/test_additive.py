@@ -7,9 +7,8 @@ import pytest
 
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Matern
-from quadrat.methods.add_gp_ucb import Practical, Theorem
-from quadrat.methods.additive_fit import AdditiveFit
-from quadrat.methods.additive_model import GroupPosterior
+from quadrat.methods.additive.method import Practical, Theorem
+from quadrat.methods.additive.model import AdditiveFit, GroupPosterior
 
 GROUPS = ((0, 1), (2,))
 FIT = AdditiveFit(GROUPS, (0.3, 0.3, 0.3), (1.0, 1.0), 2.5, 0.01, 0.0, 0.0)

@@ -7,7 +7,7 @@ import pytest
 
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain
-from quadrat.methods.ucb1 import UCB1
+from quadrat.methods.ucb.ucb1 import UCB1
 
 
 def regret(method: UCB1, means: list[float], n: int, seed: int, *, bernoulli: bool) -> np.ndarray:

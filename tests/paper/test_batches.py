@@ -17,10 +17,10 @@ from quadrat.gp import GaussianProcess
 from quadrat.kernels import Kernel, Matern, SquaredExponential
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.gp_bucb import GPBUCB, information_of
-from quadrat.methods.lp_cells import Condition, Sharper
-from quadrat.methods.lp_gp_ucb import LPGPUCB
-from quadrat.methods.lp_search import CertifiedSearch
+from quadrat.methods.lp.cells import Condition, Sharper
+from quadrat.methods.lp.method import LPGPUCB
+from quadrat.methods.lp.search import CertifiedSearch
+from quadrat.methods.ucb.gp_bucb import GPBUCB, information_of
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 

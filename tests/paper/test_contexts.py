@@ -13,10 +13,10 @@ from quadrat.arrays import Array
 from quadrat.confidence import Certificate, certified_maximum
 from quadrat.gp import realised_gain
 from quadrat.kernels import Kernel, Matern, OnAxes
-from quadrat.methods import lp_contextual
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain
-from quadrat.methods.lp_gp_ucb import LP0
+from quadrat.methods.lp import contextual as lp_contextual
+from quadrat.methods.lp.method import LP0
 from quadrat.problems import draw_rkhs_function
 from quadrat.problems.contextual import ContextualProblem
 from quadrat.randomness import generator
@@ -111,7 +111,7 @@ def test_a_product_with_a_context_kernel_of_rank_d_gains_no_more_than_d_times(se
 
 def test_average_regret_falls_with_the_number_of_rounds() -> None:
     """Theorem 1 [K11]: R_T / T -> 0; here, over two runs, the last rounds regret a third of what the first did."""
-    from quadrat.methods.cgp_ucb import CGPUCB
+    from quadrat.methods.ucb.cgp_ucb import CGPUCB
 
     early, late = [], []
     for seed in range(2):

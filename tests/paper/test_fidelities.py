@@ -16,8 +16,8 @@ from quadrat.arrays import Array
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Axis, Domain, FidelityAxis
-from quadrat.methods.gp_ucb import Finite
-from quadrat.methods.mf_gp_ucb import MFGPUCB, Index
+from quadrat.methods.multi_fidelity.method import MFGPUCB, Index
+from quadrat.methods.ucb.gp_ucb import Finite
 
 KERNEL, NOISE, DELTA = Matern(2.5, 0.2), 0.1, 0.1
 GRID = np.linspace(0, 1, 41)

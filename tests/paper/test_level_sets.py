@@ -12,13 +12,11 @@ from scipy.stats import binom
 
 from quadrat.confidence import AdaptiveBand
 from quadrat.kernels import Matern, SquaredExponential
-from quadrat.methods.base import Told
-from quadrat.methods.classification import ABOVE, BELOW, UNDECIDED
+from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.level_cells import LevelCells
-from quadrat.methods.level_search import LevelSearch
-from quadrat.methods.level_set import LevelSet
-from quadrat.methods.multi_scale_level_set import MultiScaleLevelSet
+from quadrat.methods.level_sets.cells import LevelCells
+from quadrat.methods.level_sets.method import LevelSet, MultiScaleLevelSet
+from quadrat.methods.level_sets.search import LevelSearch
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 
@@ -78,7 +76,7 @@ def test_half_the_width_is_noticed(share: float, caught: bool, monkeypatch: pyte
             super()._update()
             self._reach = self._reach * share
 
-    monkeypatch.setattr("quadrat.methods.level_cells.AdaptiveBand", Narrow)
+    monkeypatch.setattr("quadrat.methods.level_sets.cells.AdaptiveBand", Narrow)
     runs, failures = 30, 0
     for seed in range(runs):
         method = LevelSet(

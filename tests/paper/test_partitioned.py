@@ -15,7 +15,7 @@ from quadrat.arrays import Array
 from quadrat.gp.partitioned import PartitionedProcess
 from quadrat.gp.splitting import SplittingRule
 from quadrat.kernels import Matern
-from quadrat.methods.pi_gp_ucb import PiGPUCB
+from quadrat.methods.ucb.pi_gp_ucb import PiGPUCB
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 

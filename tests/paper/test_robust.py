@@ -13,7 +13,7 @@ from quadrat.arrays import Array
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.stable_opt import StableOpt
+from quadrat.methods.robust.method import StableOpt
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 

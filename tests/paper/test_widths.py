@@ -11,8 +11,8 @@ from quadrat.confidence.bands import contradiction
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
 from quadrat.methods.domain import Domain
-from quadrat.methods.lp_gp_ucb import information_gain
-from quadrat.methods.lp_search import CertifiedSearch
+from quadrat.methods.lp.method import information_gain
+from quadrat.methods.lp.search import CertifiedSearch
 from quadrat.problems import RKHSFunction, draw_rkhs_function
 from quadrat.randomness import generator
 

@@ -10,7 +10,7 @@ from tests.security.mutation import ODD_TEXTS, Random, mutated_text
 
 from quadrat.errors import QuadratError
 from quadrat.methods.base import Method
-from quadrat.methods.method_text import read_method
+from quadrat.methods.registry import read_method
 
 __all__ = ["read_method_text"]
 

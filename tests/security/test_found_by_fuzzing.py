@@ -15,7 +15,7 @@ from tests.security.captured import run_command
 from tests.security.study_example import write_study
 
 from quadrat.errors import InvalidInput
-from quadrat.methods.method_text import read_method
+from quadrat.methods.registry import read_method
 from quadrat.space import Categorical, Space
 from quadrat.studies import open_storage
 

@@ -22,7 +22,7 @@ from tests.security.study_example import quiet, write_study
 
 import quadrat
 from quadrat.errors import InvalidInput
-from quadrat.methods.method_text import read_method
+from quadrat.methods.registry import read_method
 from quadrat.space import Space
 
 PACKAGE = Path(quadrat.__file__).parent
@@ -236,7 +236,7 @@ def test_the_text_of_a_method_is_only_read(text: str, tmp_path: Path) -> None:
 
 
 def test_every_name_that_a_text_may_call_is_a_class_of_ours() -> None:
-    from quadrat.methods.method_text import _known
+    from quadrat.methods.registry import _known
 
     for name, known in _known().items():
         assert isinstance(known, type), name

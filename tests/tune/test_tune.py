@@ -21,7 +21,7 @@ import pytest
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
 from quadrat.methods.base import Method
-from quadrat.methods.lp_gp_ucb import LP0
+from quadrat.methods.lp.method import LP0
 from quadrat.optimizer import FAILED, Estimate, Measured, Optimizer, TrialRecord
 from quadrat.space import Float, Int, Space
 from quadrat.tune import Result, maximize, minimize

@@ -34,7 +34,7 @@ from quadrat.integrations.running_trials import why_chosen
 from quadrat.integrations.study_method import METHOD, kept_method
 from quadrat.integrations.study_trials import standard_error_of, values_of
 from quadrat.methods.base import Method
-from quadrat.methods.method_text import read_method
+from quadrat.methods.registry import read_method
 from quadrat.studies.opening import SEED, check_one_objective
 from quadrat.studies.storage import place
 from quadrat.studies.telling import FAILURE

@@ -321,22 +321,17 @@ def fit_map(
     evaluate = objective._evaluate_unchecked if objective._accepts(box) else objective.evaluate
     seen: dict[bytes, _Seen] = {}
 
-    def look(parameters: Array) -> _Seen:
-        key = parameters.tobytes()
-        if key not in seen:
-            evidence, gradient, mean = evaluate(parameters)
-            if isnan(evidence):
-                objective.split(parameters)  # refused where the search asks for parameters that are not numbers
-            prior, prior_gradient = objective.log_prior(parameters)
-            seen[key] = _Seen(-evidence - prior, -gradient - prior_gradient, evidence, mean)
-        return seen[key]
-
     # Value and slope come apart: where they come together, SciPy compares the parameters twice more.
     def height(parameters: Array) -> float:
-        return look(parameters).height
+        evidence, gradient, mean = evaluate(parameters)
+        if isnan(evidence):
+            objective.split(parameters)  # refused where the search asks for parameters that are not numbers
+        prior, prior_gradient = objective.log_prior(parameters)
+        seen[parameters.tobytes()] = _Seen(-gradient - prior_gradient, evidence, mean)
+        return -evidence - prior
 
-    def slope(parameters: Array) -> Array:
-        return look(parameters).slope
+    def slope(parameters: Array) -> Array:  # always asked for after the height there
+        return seen[parameters.tobytes()].slope
 
     pairs = [(low, high) for low, high in box.tolist()]
 
@@ -346,7 +341,7 @@ def fit_map(
 
     best = min(map(climb, points), key=lambda result: float(result.fun))
     parameters = np.asarray(best.x, dtype=np.float64)
-    found = look(parameters)
+    found = seen[parameters.tobytes()]
     fitted, noise = objective.split(parameters)
     return Fit(
         kernel=_rescale(fitted, objective.scale),
@@ -362,9 +357,8 @@ def fit_map(
 
 
 class _Seen(NamedTuple):
-    """What a search found at some parameters: minus the log posterior with its slope (p,), and what led to it."""
+    """What a search found at some parameters: the slope (p,) of minus the log posterior, the log evidence, the mean."""
 
-    height: float
     slope: Array
     evidence: float
     mean: float

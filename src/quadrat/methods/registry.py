@@ -1,39 +1,121 @@
-"""Methods by name. A method's module is imported when the method is first asked for."""
+"""The methods by name, and methods written as text with their options."""
 
 from __future__ import annotations
 
+import ast
+import warnings
+from collections.abc import Callable
 from dataclasses import MISSING, Field, fields
 from difflib import get_close_matches
 from importlib import import_module
+from typing import Any
 
-from quadrat.errors import InvalidInput
+from quadrat.errors import InvalidInput, QuadratError
+from quadrat.methods import registry
 from quadrat.methods.base import Ability, Method
 
-__all__ = ["all_methods", "get", "names", "that_handle", "unknown_name"]
+__all__ = ["all_methods", "get", "names", "read_method", "that_handle", "unknown_name"]
 
-_MODULE_OF = {
-    "Auto": "auto",
-    "LPGPUCB": "lp_gp_ucb",
-    "LP0": "lp_gp_ucb",
-    "Heuristic": "heuristic",
-    "IGPUCB": "igp_ucb",
-    "GPUCB": "gp_ucb",
-    "ExpectedImprovement": "improvement",
-    "ProbabilityOfImprovement": "improvement",
-    "GPBUCB": "gp_bucb",
-    "GPUCBPE": "gp_ucb_pe",
-    "CGPUCB": "cgp_ucb",
-    "LevelSet": "level_set",
-    "MultiScaleLevelSet": "multi_scale_level_set",
-    "BKB": "bkb",
-    "PiGPUCB": "pi_gp_ucb",
-    "AddGPUCB": "add_gp_ucb",
-    "StableOpt": "stable_opt",
-    "MFGPUCB": "mf_gp_ucb",
-    "UCB1": "ucb1",
-    "SobolSearch": "sobol_search",
-    "RandomSearch": "random_search",
-}
+_EXAMPLE = "'LPGPUCB(kernel=Matern(2.5, 0.3), norm_bound=2, noise=0.1, budget=100)'"
+
+
+def read_method(text: str) -> Method:
+    """Return the method that a text describes.
+
+    Raises
+    ------
+    InvalidInput
+        Neither a name nor a description, or options that the method does not take.
+
+    Examples
+    --------
+    >>> read_method("LP0(kernel=Matern(1.5, [0.2, 0.4]), norm_bound=1, noise=0.1, budget=50)").kernel
+    Matern(nu=1.5, lengthscales=(0.2, 0.4), amplitude=1.0)
+    """
+    if "(" not in text:
+        return registry.get(text.strip())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # such as of "1if": what is wrong is said below
+            tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: very many brackets
+        raise InvalidInput(f"method: expected a name, or a description such as {_EXAMPLE}, got {text!r:.120}") from None
+    found = _made(tree.body)
+    if not isinstance(found, Method):
+        raise InvalidInput(f"method: expected a description of a method, such as {_EXAMPLE}, got {text!r:.120}")
+    return found
+
+
+def _made(node: ast.expr) -> Any:
+    """Return what a part of the text stands for."""
+    if not isinstance(node, ast.Call):
+        try:
+            return ast.literal_eval(node)
+        except (ValueError, TypeError, RecursionError):
+            raise InvalidInput(f"method: expected a number or a description, got {_shown(node)!r:.80}") from None
+    known = _known()
+    name = _shown(node.func)
+    if name not in known:
+        raise InvalidInput(f"method: expected one of {', '.join(known)}, got {name!r:.80}")
+    arguments = [_made(argument) for argument in node.args]
+    options = {str(keyword.arg): _made(keyword.value) for keyword in node.keywords}
+    try:
+        return known[name](*arguments, **options)
+    except QuadratError:
+        raise
+    except (
+        TypeError,
+        ValueError,
+        AttributeError,
+        ArithmeticError,
+    ) as error:  # such as a number in the place of a kernel
+        raise InvalidInput(f"method: expected options that {name} takes, got {error}") from error
+
+
+def _shown(node: ast.expr) -> str:
+    """Return a part of the text; what it is where it cannot be written, as numbers of thousands of digits."""
+    try:
+        return ast.unparse(node)
+    except (ValueError, RecursionError):
+        return type(node).__name__
+
+
+def _known() -> dict[str, Callable[..., Any]]:
+    from quadrat import kernels
+    from quadrat.confidence import UserHolder
+    from quadrat.gp.sketch import Sketch
+
+    found: dict[str, Callable[..., Any]] = dict(registry.all_methods())
+    for name in kernels.__all__:
+        kind = getattr(kernels, name)
+        if issubclass(kind, kernels.Kernel) and not kind.__abstractmethods__:
+            found[name] = kind
+    return {**found, "UserHolder": UserHolder, "Sketch": Sketch}
+
+
+_NAMES = (
+    "Auto",
+    "LPGPUCB",
+    "LP0",
+    "Heuristic",
+    "IGPUCB",
+    "GPUCB",
+    "ExpectedImprovement",
+    "ProbabilityOfImprovement",
+    "GPBUCB",
+    "GPUCBPE",
+    "CGPUCB",
+    "LevelSet",
+    "MultiScaleLevelSet",
+    "BKB",
+    "PiGPUCB",
+    "AddGPUCB",
+    "StableOpt",
+    "MFGPUCB",
+    "UCB1",
+    "SobolSearch",
+    "RandomSearch",
+)
 
 
 def names() -> tuple[str, ...]:
@@ -49,7 +131,7 @@ def names() -> tuple[str, ...]:
     >>> names()[:3]
     ('Auto', 'LPGPUCB', 'LP0')
     """
-    return tuple(_MODULE_OF)
+    return _NAMES
 
 
 def get(method: str | Method) -> Method:
@@ -82,7 +164,7 @@ def get(method: str | Method) -> Method:
             f"method: expected a method, such as RandomSearch() with its parentheses, or one of {', '.join(names())}, "
             f"got {method!r}"
         )
-    if method not in _MODULE_OF:
+    if method not in _NAMES:
         raise unknown_name(method, names())
     found = load(method)
     missing = [option.name for option in fields(found) if _is_required(option)]  # type: ignore[arg-type]  # a dataclass
@@ -127,7 +209,7 @@ def that_handle(ability: Ability) -> tuple[str, ...]:
 
 def load(name: str) -> type[Method]:
     """Return the class of this name."""
-    found: type[Method] = getattr(import_module(f"quadrat.methods.{_MODULE_OF[name]}"), name)
+    found: type[Method] = getattr(import_module("quadrat.methods"), name)
     return found
 
 

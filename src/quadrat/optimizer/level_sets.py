@@ -13,8 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.methods.base import Method, Search
-from quadrat.methods.classification import ABOVE, BELOW, UNDECIDED
+from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Method, Search
 from quadrat.optimizer.certifying import why_not_certified
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.history import History

@@ -17,7 +17,7 @@ def resolve(method: str | Method | None) -> Method:
     if isinstance(method, Method):
         return method
     if isinstance(method, str) and "(" in method:
-        from quadrat.methods.method_text import read_method
+        from quadrat.methods.registry import read_method
 
         return read_method(method)
     from quadrat.methods.registry import get  # here, because a method that is at hand needs no names

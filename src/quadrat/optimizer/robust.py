@@ -9,7 +9,7 @@ import numpy as np
 
 from quadrat.arrays import Array, as_number
 from quadrat.errors import InvalidInput
-from quadrat.methods.robust_choice import robust_choice
+from quadrat.methods.robust.choice import robust_choice
 from quadrat.optimizer.direction import Direction
 from quadrat.optimizer.domain_of import domain_of
 from quadrat.optimizer.history import History

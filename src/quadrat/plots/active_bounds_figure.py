@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from quadrat.errors import NotAvailable
-from quadrat.methods.lp_cells import BOUNDS
+from quadrat.methods.lp.cells import BOUNDS
 from quadrat.plots.cells_figure import moments
 from quadrat.plots.library import graph_objects, subplots
 from quadrat.plots.partition_view import Round

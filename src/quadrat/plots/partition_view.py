@@ -10,7 +10,7 @@ import numpy as np
 
 from quadrat.arrays import Array, Bools
 from quadrat.errors import NotAvailable
-from quadrat.methods.lp_gp_ucb import LPGPUCB
+from quadrat.methods.lp.method import LPGPUCB
 from quadrat.optimizer import Optimizer
 
 __all__ = ["Partition", "Round", "partition_of"]

@@ -17,8 +17,8 @@ import numpy as np
 
 from quadrat.arrays import Array, Bools
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.methods.auto import Auto
-from quadrat.methods.auto_model import LARGEST
+from quadrat.methods.auto.method import Auto
+from quadrat.methods.auto.surrogate import LARGEST
 from quadrat.optimizer import CertificateReport, Optimizer, Recommendation, TrialRecord
 from quadrat.optimizer.earlier import earlier, finished_order
 from quadrat.optimizer.past_study import Study, is_study

@@ -61,7 +61,7 @@ def open_study(
     direction
         "maximize" or "minimize"; None is that of the study, and "minimize" for a new one.
     method
-        The name of a method, or a text with its options: see `quadrat.methods.method_text`. None is that of the study,
+        The name of a method, or a text with its options: see `quadrat.methods.registry`. None is that of the study,
         and the default for a new one.
     seed
         None is that of the study, and 0 for a new one.

@@ -1,0 +1,1 @@
+"""Add-GP-UCB: parameters that act in groups."""

@@ -1,0 +1,1 @@
+"""Auto, the default method."""

@@ -1,0 +1,401 @@
+"""Auto, the default method: expected improvement averaged over what the hyper-parameters may be. Nothing to set.
+
+References
+----------
+[J98]  Jones, Schonlau and Welch (1998). Efficient global optimization of expensive black-box functions. J. Global
+       Optimization.
+[S12]  Snoek, Larochelle and Adams (2012). Practical Bayesian optimization of machine learning algorithms. NeurIPS.
+[A23]  Ament et al. (2023). Unexpected improvements to expected improvement for Bayesian optimization. NeurIPS.
+[E19]  Eriksson et al. (2019). Scalable global optimization via local Bayesian optimization. NeurIPS.
+[G14]  Gelbart, Snoek and Adams (2014). Bayesian optimization with unknown constraints. UAI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import ClassVar
+
+import numpy as np
+
+from quadrat.arrays import Array
+from quadrat.gp.ensemble import Ensemble
+from quadrat.methods.acquisition import UPPER, excesses, points_around
+from quadrat.methods.auto.acquisition import AutoScore, knowledge_gradients
+from quadrat.methods.auto.feasibility import Beliefs, Constraints, Feasibility
+from quadrat.methods.auto.long_runs import MOST, AutoCells, highest_of_a_draw, nearest_running
+from quadrat.methods.auto.surrogate import LARGEST, LearnedModel
+from quadrat.methods.base import (
+    CREDIBLE,
+    Failed,
+    Guess,
+    Happened,
+    Method,
+    MethodFacts,
+    Proposal,
+    Pruned,
+    Search,
+    Told,
+    refuse_context,
+)
+from quadrat.methods.design import SobolSearch
+from quadrat.methods.domain import Domain
+from quadrat.partition.unit_cube import as_count
+from quadrat.randomness import generator
+
+__all__ = ["Auto"]
+
+_CANDIDATES, _GAIN = 12, 13  # names of streams
+
+BEST = 4  # evaluated points that candidates are scattered around
+FEWEST = 3  # trials told before the model decides: with several at once, fewer are when the design has been asked for
+PROMISING = 12  # evaluated points, the best, that a second look is considered at
+_LEAST_WORTH = 1e-3  # of the standard deviation of all values, below which no second look is taken
+REPEAT_WORTH = 2.0  # times a new point's worth, for a look again: a new point also says what is around it
+_SCREENED = 1024  # points, of which
+_POINTS, _DRAWS_OF_F = 256, 64  # f is drawn at so many, so often, to estimate what is still to gain
+HIGHEST = 6  # values told, whose range counts in the upper value of the gain
+# A model that has learned its settings from the same data is too sure of itself, most of all where it found the highest
+# mean. Chosen on odd seeds of the problems of benchmarks/regret: so that intervals cover 90 %, and upper values of the
+# gain nearly as much, and stay near it.
+WIDER, WIDER_GAIN, TEMPER = 1.5, 1.4, 0.2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Auto(Method):
+    """Evaluate where the expected improvement, averaged over hyper-parameter settings, is largest [J98; S12; A23].
+
+    The first point is the centre of the space, which people place where they expect something good; then come points
+    of a Sobol sequence, and from `n_initial` on the model decides. Noise, scale and length-scales are learned. Integers
+    and choices are seen by the model as the settings they are. Where trials failed, the improvement is weighted by the
+    chance to succeed [G14], more strongly with every failure. Where constraints are told, it is weighted by the chance
+    that they hold, and what is recommended is believed to meet them: see `quadrat.methods.auto.feasibility`.
+
+    A pruned trial has no value, and is no failure. Its point counts as one that runs, at the posterior mean. And the
+    improvement is weighted by the chance that a trial runs to its end, as by that to succeed; it is learned from the
+    trials that did and did not, apart from failures.
+
+    In long runs a cell zooms into the best place, and takes turns with the search all over the space as its success
+    decides; models are then of the observations near a place, so that asking costs the same however many there are
+    [E19]: see `quadrat.methods.auto.long_runs`.
+
+    Parameters
+    ----------
+    n_initial
+        Trials before the model decides, >= 1.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> space = qd.Space(x=qd.Float(0, 1), kind=qd.Categorical(["a", "b"]))
+    >>> objective = lambda p: (p["x"] - 0.3) ** 2 + (p["kind"] == "b")
+    >>> found = qd.minimize(objective, space, n_trials=15, method=Auto())
+    >>> found.params["kind"], abs(found.params["x"] - 0.3) < 0.05
+    ('a', True)
+    """
+
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        title="Auto: expected improvement averaged over learned hyper-parameters",
+        paper="Jones et al. 1998; averaged: Snoek et al. 2012; in logarithms: Ament et al. 2023",
+        assumes="f is a draw of a Gaussian process whose hyper-parameters are learned",
+        best_for="anything, with nothing to set: the default",
+        handles=("pending points", "replicates", "standard errors", "integers and choices", "failures", "constraints"),
+    )
+    estimates_gain: ClassVar[bool] = True
+
+    n_initial: int = 5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_initial", as_count(self.n_initial, name="n_initial", at_least=1))
+
+    def start(self, domain: Domain, seed: int) -> AutoSearch:
+        return AutoSearch(self, domain, seed)
+
+
+class AutoSearch(Search):
+    """The default method at work."""
+
+    asking_changes_nothing: ClassVar[bool] = True
+
+    def __init__(self, method: Auto, domain: Domain, seed: int) -> None:
+        self.method, self.domain, self.seed = method, domain, seed
+        self.model = LearnedModel(domain, seed, max(method.n_initial, 2))
+        self.constraints = Constraints(domain, seed, self.model.first)
+        self.feasibility = Feasibility(len(domain.groups))
+        self.cells = AutoCells(self.beliefs, seed)
+        self._failed: set[bytes] = set()
+        self._pruned: dict[bytes, Array] = {}  # points, the latest last
+        self._design = SobolSearch().start(domain, seed)
+
+    @property
+    def beliefs(self) -> Beliefs:
+        """Of all trials."""
+        return Beliefs(self.domain, self.model, self.constraints, self.feasibility)
+
+    def tell(self, told: Told) -> None:
+        self.beliefs.tell(told)
+        self.cells.tell(self.beliefs, [told])
+
+    def tell_many(self, told: Sequence[Told]) -> None:
+        self.beliefs.tell_many(told)
+        self.cells.tell_many(self.beliefs, told)
+
+    def fail(self, number: int, x: Array) -> None:
+        failed = Failed(number, x)
+        self.beliefs.fail(failed)
+        self.cells.tell(self.beliefs, [failed])
+        self._failed.add(x.tobytes())
+
+    def prune(self, number: int, x: Array) -> None:
+        self.cells.tell(self.beliefs, [Pruned(number, x)])
+        self._avoid(x)
+
+    def _avoid(self, x: Array) -> None:
+        self._pruned.pop(x.tobytes(), None)
+        self._pruned[x.tobytes()] = x
+
+    def rebuild(self, happened: Sequence[Happened]) -> None:
+        """As of any search. What is learned from few trials is of no use once there are many, and is not learned."""
+        told = sum(len(one) if isinstance(one, tuple) else isinstance(one, Told) for one in happened)
+        if self.model.trials + told <= LARGEST:
+            super().rebuild(happened)
+            return
+        self.beliefs.stop_learning()
+        for together, some in groupby(happened, key=lambda one: isinstance(one, tuple)):
+            if together:
+                super().rebuild(list(some))
+            else:
+                self._take_again([one for one in some if not isinstance(one, tuple)])
+
+    def _take_again(self, happened: Sequence[Told | Failed | Pruned]) -> None:
+        """Take in trials that came one after another: one by one until a cell zooms, then all at once."""
+        one_by_one = 0
+        while one_by_one < len(happened) and not self.cells.begun:
+            self.take(happened[one_by_one])
+            one_by_one += 1
+        rest = happened[one_by_one:]
+        if rest:
+            self.beliefs.take(rest)
+            self.cells.tell(self.beliefs, rest)
+            self._failed.update(one.x.tobytes() for one in rest if isinstance(one, Failed))
+            for one in rest:
+                if isinstance(one, Pruned):
+                    self._avoid(one.x)
+
+    def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
+        refuse_context(self, context)
+        if number == 0:
+            return Proposal(np.full(self.domain.dimension, 0.5), "the centre of the space")
+        if number < self.method.n_initial or self.model.trials < min(FEWEST, self.model.first):
+            return Proposal(self._design.ask(number, pending).x, f"initial design, point {number + 1}")
+        # What failed is the feasibility's business; what runs is expected at its mean, and is to be improved upon. So
+        # is what was pruned; the latest of both, at most `MOST`, where the model is of all trials.
+        ended = self._failed | self._pruned.keys()
+        running = self._points([point for point in pending if point.tobytes() not in ended])
+        avoided = np.vstack([self._points(list(self._pruned.values())), running])
+        if self.cells.is_zooming(number):
+            return self.cells.zoom(self.beliefs, number, avoided)
+        if self.model.is_of_all and len(running) > MOST:
+            return Proposal(highest_of_a_draw(self.beliefs, avoided, self.seed, number), "highest of a draw of f")
+        if self.model.is_of_all:
+            return self._improve(self.beliefs, number, avoided[-MOST:])
+        beliefs, box = self.cells.most_promising(self.beliefs, running)
+        return self._improve(beliefs, number, avoided, box)
+
+    def _points(self, points: Sequence[Array]) -> Array:
+        return np.array(points).reshape(-1, self.domain.dimension)
+
+    def _improve(
+        self, beliefs: Beliefs, number: int, running: Array, box: tuple[Array, Array] | None = None
+    ) -> Proposal:
+        """Ask for the point of a box, the whole cube where it is None, with the largest expected improvement."""
+        _, ensemble = beliefs.model.current()
+        x = beliefs.points
+        features, chances = self.domain.features(x), beliefs.constraints.current()
+        means = ensemble.predict(features).mean
+        best = x[chances.order(means.mean(axis=0), features)[:BEST]]
+        # Each setting's own best mean: free of the luck of one draw. Minus infinity where no point counts.
+        target = means[:, chances.held(features)].max(axis=1, initial=-np.inf)
+        close = running if box is None else nearest_running(running, *_middle_and_reach(box), box=True)
+        believed, completion = self.domain.features(close), self._completion(beliefs, close)
+        if len(close):
+            expected = ensemble.predict(believed).mean[:, chances.held(believed)]
+            target = np.maximum(target, expected.max(axis=1, initial=-np.inf))
+        score = AutoScore(
+            ensemble.believing(believed),
+            target,
+            self.domain,
+            beliefs.feasibility,
+            chances.believing(believed),
+            beliefs.least_log_chance(self.seed, number),
+            None if box is None else beliefs.spent(running),
+            completion,
+            0.0 if completion is None else replace(beliefs, feasibility=completion).least_log_chance(self.seed, number),
+        )
+        point, value = score.maximise(best, generator(self.seed, number, _CANDIDATES), box)
+        if not score.improves:
+            return Proposal(point, f"largest log chance that the constraints hold ({value:.3g})")
+        if box is not None:
+            return Proposal(point, f"largest log expected improvement ({value:.3g}) in the most promising cell")
+        safe = chances.held(features)
+        if self.feasibility.any_failed:
+            safe &= self.feasibility.log_chance(features)[0] >= score.least
+        again = self._worth_repeating(point, x[safe], running) if safe.any() else None
+        if again is not None:
+            return Proposal(again, "a second look at a promising point is worth more than a new one")
+        return Proposal(point, f"largest log expected improvement ({value:.3g})")
+
+    def _completion(self, beliefs: Beliefs, close: Array) -> Feasibility | None:
+        """Return the chance that a trial runs to its end; None where none of the points `close`, (p, D), was pruned.
+
+        It is learned from the trials told and from those that were pruned, and kept apart from failures: a pruned trial
+        is no crash.
+        """
+        stopped = self._points([point for point in close if point.tobytes() in self._pruned])
+        if not len(stopped):
+            return None
+        completion, told = Feasibility(len(self.domain.groups)), beliefs.points
+        completion.add_many(self.domain.features(told), np.ones(len(told), dtype=np.bool_))
+        completion.add_many(self.domain.features(stopped), np.zeros(len(stopped), dtype=np.bool_))
+        return completion
+
+    def _worth_repeating(self, point: Array, evaluated: Array, running: Array) -> Array | None:
+        """Return the evaluated point (D,) that is better observed again than `point` (D,) is observed, or None."""
+        objective, ensemble = self.model.current()
+        means, _ = ensemble.predict(self.domain.features(evaluated)).mixture()
+        top = evaluated[np.argsort(-means, kind="stable")[:PROMISING]]
+        noise = np.array([objective.typical_noise(parameters) for parameters in ensemble.settings])
+        worth = knowledge_gradients(ensemble, self.domain.features(top), self.domain.features(point[None, :]), noise)
+        busy = (top[:, None, :] == running[None]).all(axis=2).any(axis=1)
+        best = int(np.argmax(np.where(busy, -np.inf, worth[:-1])))
+        enough = max(REPEAT_WORTH * worth[-1], _LEAST_WORTH)
+        return top[best] if not busy[best] and worth[best] > enough else None
+
+    def recommend(self, context: Array | None = None) -> Guess:
+        """Return the evaluated point of highest averaged mean, with a 90 % credible interval.
+
+        Of those where the constraints are believed to hold, and were not told otherwise if there are such; where there
+        is none, the one with the best chance. Where there are too many observations for one model, of the best place
+        that is known.
+        """
+        refuse_context(self, context)
+        if self.model.is_of_all:
+            return self._recommend(self.beliefs, self.model.x)
+        return self._recommend(*self._best_place())
+
+    def _best_place(self) -> tuple[Beliefs, Array]:
+        """Return what is believed around the best of the places that the cells know, and evaluated points there."""
+        places = self.cells.best_places(self.beliefs)
+        around = [self.cells.around(self.beliefs, place) for place in places]
+        guesses = [self._recommend(beliefs, beliefs.model.x, with_gain=False) for beliefs in around]
+        ranks = [self._rank(guess) for guess in guesses]
+        best = ranks.index(max(ranks))
+        return self.cells.averaged_around(self.beliefs, places[best], around[best])
+
+    def _recommend(self, beliefs: Beliefs, points: Array, *, with_gain: bool = True) -> Guess:
+        """Return the best of some evaluated points (m, D)."""
+        _, ensemble = beliefs.model.current()
+        features, chances = self.domain.features(points), beliefs.constraints.current()
+        mean, deviation = ensemble.predict(features).mixture()
+        # Of few, the highest mean; of many the highest of means is a lucky one, and what is surely high is preferred.
+        worth = mean if self.model.is_of_all else mean - deviation
+        best = int(chances.order(worth, features, beliefs.constraints.violated(points))[0])
+        margin = WIDER * CREDIBLE * deviation[best]
+        value, low, high = beliefs.model.units().told(mean[best] + margin * np.array([0.0, -1.0, 1.0])).tolist()
+        x = points[best].copy()
+        # Where not even x is believed to meet the constraints, a gain in f means nothing.
+        held = bool(chances.held(features[[best]])[0])
+        gain, upper = self._gain(beliefs, x, 2 * margin) if held and with_gain else (None, None)
+        feasibility = chances.feasibility(features[best])
+        return Guess(x, value, (low, high), gain=gain, gain_upper=upper, feasibility=feasibility)
+
+    def predict(self, points: Array) -> tuple[Array, Array, Array]:
+        """The averaged mean with a 90 % credible interval, shapes (m,).
+
+        Where there are too many observations for one model, of the model around the best place that is known.
+        """
+        beliefs = self.beliefs if self.model.is_of_all else self._best_place()[0]
+        mean, deviation = beliefs.model.current()[1].predict(self.domain.features(points)).mixture()
+        margin, units = WIDER * CREDIBLE * deviation, beliefs.model.units()
+        return units.told(mean), units.told(mean - margin), units.told(mean + margin)
+
+    def _rank(self, guess: Guess) -> tuple[bool, bool, float]:
+        """What sorts guesses of several models, the best last: see `Chances.order`."""
+        if guess.feasibility is not None and guess.feasibility < 0.5 - 1e-9:
+            return False, False, guess.feasibility
+        return True, not self.constraints.violated(guess.x[None, :])[0], _lower(guess)
+
+    def _gain(self, beliefs: Beliefs, x: Array, width: float) -> tuple[float, float] | tuple[None, None]:
+        """Estimate max f - f(x), in the units told, by drawing f jointly: a mean, and a value that is seldom exceeded.
+
+        Where the constraints are believed to hold. The upper value does not rest on the smoothness that was chosen: a
+        search that has settled on a peak sees a smooth f around it, whatever is elsewhere. It is averaged over all of
+        them, with weights that grow more slowly with the evidence than probabilities do. And it grows with what
+        draws do not say that rest on settings learned from the same values: with the width of the interval at x, in
+        standardised units, because where the value at x is badly known, so is what lies around it; and with the range
+        of the highest values told, which lie far apart where there is noise, or where the search still climbs.
+
+        Both are over the points that the space's own constraint allows, and None where too few of these are known.
+        """
+        sample = self.domain.thin_sample
+        if sample is None:
+            return None, None
+        rng, chances = generator(self.seed, self.model.trials, _GAIN), beliefs.constraints.current()
+        others = self.domain.rounded(points_around(x, _SCREENED, rng))
+        features = self.domain.features(others)
+        features = features[self.domain.allowed(others) & chances.held(features)]
+        if len(sample):
+            more = self.domain.features(sample)
+            features = np.vstack([features, more[chances.held(more)]])
+        here, scale = self.domain.features(x[None, :]), beliefs.model.units().above
+        gain = float(np.mean(_excesses(beliefs.model.current()[1], here, features, rng)))
+        alternatives = beliefs.model.alternatives()
+        logs = TEMPER * np.array([log_posterior for log_posterior, _ in alternatives])
+        weights = np.exp(logs - logs.max())
+        uppers = [np.quantile(_excesses(ensemble, here, features, rng), UPPER) for _, ensemble in alternatives]
+        upper = WIDER_GAIN * (float(np.average(uppers, weights=weights)) + width + _range_of_highest(beliefs))
+        return scale * gain, scale * max(upper, gain)
+
+    def explain(self) -> dict[str, object]:
+        if not self.model.trials:
+            return {"trials": 0}
+        beliefs = self.beliefs if self.model.is_of_all else self._best_place()[0]
+        objective, ensemble = beliefs.model.current()
+        units = beliefs.model.units()
+        return {
+            "trials": self.model.trials,
+            "smoothness": beliefs.model.smoothness,
+            "settings": [dict(zip(objective.names, np.exp(row).tolist(), strict=True)) for row in ensemble.settings],
+            "shift": units.shift,
+            "scale": units.scale,
+            "low values compressed": units.compression is not None,
+            "constraints": beliefs.constraints.explain(),
+            "cells": self.cells.explain(self.beliefs),
+        }
+
+
+def _lower(guess: Guess) -> float:
+    """One deviation below the value, as far as the interval tells."""
+    assert guess.interval is not None
+    return guess.value - (guess.value - guess.interval[0]) / (WIDER * CREDIBLE)
+
+
+def _range_of_highest(beliefs: Beliefs) -> float:
+    """How far apart the highest values lie, of trials that met the constraints, in standardised units."""
+    values = beliefs.model.seen_means[~beliefs.constraints.violated(beliefs.model.places)]
+    return float(np.ptp(np.sort(values)[-HIGHEST:])) if len(values) else 0.0
+
+
+def _excesses(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Generator) -> Array:
+    """Draw max f - f(here) under each setting, at those of the other points (m, F) that may be highest."""
+    mean, deviation = ensemble.predict(others).mixture()
+    highest = np.argsort(-(mean + 2 * deviation), kind="stable")[: _POINTS - 1]
+    pairs = zip(*ensemble.covariances(np.vstack([here, others[highest]])), strict=True)
+    return np.concatenate([excesses(mean, joint, _DRAWS_OF_F, rng) for mean, joint in pairs])
+
+
+def _middle_and_reach(box: tuple[Array, Array]) -> tuple[Array, Array]:
+    """The middle of a box and half of its sides, each (D,)."""
+    lower, upper = box
+    return 0.5 * (lower + upper), 0.5 * (upper - lower)

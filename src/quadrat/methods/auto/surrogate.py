@@ -1,0 +1,455 @@
+"""What the default method learns: hyper-parameters with their uncertainty, from everything told, at scheduled times.
+
+Model: values standardised to mean 0 and sd 1; a constant mean at its optimum; a kernel of one of four smoothnesses,
+Matérn with nu = 1/2, 3/2 and 5/2 and the squared exponential, with a length-scale for each axis. Noise variance,
+amplitude and length-scales have the priors `PRIORS`; length-scales share a common one from which they differ only as
+far as the data ask for it, because the 5 to 50 values of most runs do not say more. The most likely setting under each
+kernel is found by L-BFGS from the previous one and, now and then, from the prior; the kernel under which the data are
+most likely is chosen [RW06, section 5.2]. Further settings are drawn around the most likely one, and whatever is
+computed is averaged over all of them.
+
+The settings are a pure function of what was told, in the order of telling, and of the seed: they are learned when a
+trial is told, at scheduled numbers of trials, each time from the setting before.
+
+References
+----------
+[RW06]  Rasmussen and Williams (2006). Gaussian Processes for Machine Learning. MIT Press.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from typing import ClassVar
+
+import numpy as np
+
+from quadrat.arrays import Array, Bools
+from quadrat.gp import Fit, LogNormal, LogPosterior, Observations, Priors, fit_map
+from quadrat.gp.ensemble import Ensemble
+from quadrat.growing import Growing
+from quadrat.kernels import Kernel, Matern, SquaredExponential, Tied
+from quadrat.methods.auto.transform import Units
+from quadrat.methods.base import Told
+from quadrat.methods.domain import Domain
+from quadrat.nearest import nearest
+from quadrat.randomness import generator
+
+__all__ = ["Averages", "LearnedModel", "averages", "is_due"]
+
+WIDEST = 0.1  # of the cube's side: the cells of the first grid
+LEVELS = 6  # grids, each half as wide as the one before; on the last nothing is divided any more
+_SLACK = 2.0  # standard deviations
+
+
+@dataclass(frozen=True)
+class Averages:
+    """Mean points (m, D) and mean values (m,) of cells, with the variances (m,) of these means."""
+
+    points: Array
+    values: Array
+    variances: Array
+
+
+def averages(points: Array, values: Array, variances: Array, centre: Array, smooth: Bools) -> Averages:
+    """Return trials as averages over cells in which their values differ by noise alone.
+
+    Parameters
+    ----------
+    points
+        Where they were, shape (n, D).
+    values
+        What was observed, shape (n,).
+    variances
+        Of the noise in these, shape (n,), all > 0.
+    centre
+        Of the cell in the middle of the grids, shape (D,).
+    smooth
+        Along which axes f may vary little between neighbours, shape (D,); along others trials of one cell are equal.
+
+    Examples
+    --------
+    >>> x = np.array([[0.5], [0.51], [0.52], [0.9]])
+    >>> found = averages(x, np.array([1.0, 1.1, 0.9, 3.0]), np.full(4, 0.01), np.array([0.5]), np.array([True]))
+    >>> found.points.ravel().round(3).tolist(), found.values.round(3).tolist()
+    ([0.51, 0.9], [1.0, 3.0])
+    """
+    parts: list[tuple[Array, Array, Array]] = []
+    left, weights = np.arange(len(points)), 1 / variances
+    for level in range(LEVELS):
+        x, y, w = points[left], values[left], weights[left]
+        cells = np.where(smooth, np.floor((x - centre) / (WIDEST / 2**level) + 0.5), x)
+        homes = np.unique(cells, axis=0, return_inverse=True)[1].ravel()
+        count, weight = np.bincount(homes), np.bincount(homes, w)
+        mean = np.bincount(homes, w * y) / weight
+        spread = np.bincount(homes, w * (y - mean[homes]) ** 2)
+        alike = spread <= (count - 1) + _SLACK * np.sqrt(2 * (count - 1))
+        if level == LEVELS - 1:
+            alike[:] = True
+        places = np.stack([np.bincount(homes, w * column) for column in x.T], axis=1) / weight[:, None]
+        parts.append((places[alike], mean[alike], 1 / weight[alike]))
+        left = left[~alike[homes]]
+        if not len(left):
+            break
+    return Averages(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+SETTINGS = 5  # the most likely one and draws around it
+SPREAD = 0.35  # of the draws, in each log hyper-parameter; that of length-scales is one for all of them,
+OWN_SPREAD = 0.15  # and this one for each
+SMOOTHNESSES = (0.5, 1.5, 2.5, inf)  # nu of Matérn kernels, ascending; infinite: the squared exponential
+USUAL = 2  # the index of the one that a run starts with
+COMPARE_EVERY = 2  # fits between comparisons of all of them, and between starts from the prior
+COMPRESS_FROM = 10.0  # log evidence gained by compressing low values: less is what any curved function gives
+PRIORS = Priors(
+    lengthscale=LogNormal(-0.7, 0.5), common_lengthscale=1.5, noise_variance=LogNormal(-5.0, 1.5)
+)  # in the units of standardised values and of the cube's side
+LARGEST = 256  # trials that a model of all of them is learned from; beyond, models are of those near a place
+_LEAST_NOISE = 1e-6  # of the standard deviation of all values: less is as good as none
+_DRAWS = 11  # names the stream
+
+
+def is_due(trials: int, first: int) -> bool:
+    """Whether settings are learned when this many trials have been told.
+
+    From the first time on at every trial up to 64, then at every second, from 128 on at every fourth, and so on: some
+    32 times for every doubling.
+    """
+    return trials >= first and trials % (1 << max(trials.bit_length() - 6, 0)) == 0
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a fit found.
+
+    Attributes
+    ----------
+    modes
+        For each smoothness the most likely log hyper-parameters, shape (p,), or None before it was tried.
+    chosen
+        The index of the smoothness under which the data were most likely when last compared.
+    compressed
+        Whether they were more likely with low values compressed.
+    settings
+        Log hyper-parameters under it, shape (M, p): the most likely ones and draws around them.
+    fits
+        How many fits it is since the model was begun.
+    """
+
+    modes: tuple[Array | None, ...]
+    chosen: int
+    compressed: bool
+    settings: Array
+    fits: int
+
+
+class LearnedModel:
+    """Told trials go in, an ensemble of posteriors comes out, in standardised units and over features of the domain.
+
+    `settings` is how many there are in it; one is the most likely alone. `compresses`: whether low values may be
+    compressed.
+    """
+
+    fences: ClassVar[bool] = True  # whether values absurdly far from all others are seen nearer
+
+    def __init__(
+        self, domain: Domain, seed: int, first: int, settings: int = SETTINGS, *, compresses: bool = True
+    ) -> None:
+        self.domain, self.seed, self.first, self.settings = domain, seed, first, settings
+        self.compresses = compresses
+        self.trials = 0
+        self._x = Growing(np.float64, (domain.dimension,))
+        self._y = Growing(np.float64)
+        self._noise = Growing(np.float64)  # variances, NaN where to be learned
+        # Of each trial: replicates are one point to the model, and cost it no more than one value.
+        self._at = Growing(np.float64, (domain.dimension,))
+        self._mean, self._count = Growing(np.float64), Growing(np.intp)
+        self._kinds: tuple[int, ...] = tuple(range(len(SMOOTHNESSES)))  # indices of those that are compared
+        self._noise_is_learned = False
+        self._learns = True
+        self._outer: Units | None = None  # in which the values here are told, where they are not as told to us
+        self._learned: Learned | None = None
+        self._unkept: Learned | None = None  # what would be learned, when somebody looks before it is due
+        self._current: tuple[LogPosterior, Ensemble] | None = None
+        self._seen: dict[bool, Observations] = {}  # see `_data`
+
+    def tell(self, told: Told) -> None:
+        """Take in one trial; learn where that is due."""
+        # The first value of unknown noise makes the noise something to learn: what was learned before does not fit.
+        grown = self.settled and told.variance is None and not self._noise_is_learned
+        self.take([told])
+        if self._learns and self.is_of_all and (grown or is_due(self.trials, self.first)):
+            self._learned = self._learn(None if grown else self._learned)
+
+    def tell_many(self, told: Sequence[Told]) -> None:
+        """Take in many trials; learn once, afresh."""
+        self.take(told)
+        if told and self._learns and self.is_of_all and self.trials >= self.first:
+            self._learned = self._learn(None)
+
+    def stop_learning(self) -> None:
+        """Learn nothing from here on, because more trials than one model sees are about to be told."""
+        self._learns = False
+
+    def take(self, told: Sequence[Told]) -> None:
+        """Take in trials, and learn nothing."""
+        if not told:
+            return
+        values = [one.values if one.variance is None else np.array([float(np.mean(one.values))]) for one in told]
+        counts = np.array([len(some) for some in values])
+        points = np.array([one.x for one in told])
+        unknown = np.array([one.variance is None for one in told])
+        variances = np.array([np.nan if one.variance is None else one.variance for one in told])
+        together = np.concatenate(values)
+        self._x.extend(np.repeat(points, counts, axis=0))
+        self._y.extend(together)
+        self._noise.extend(np.repeat(variances, counts))
+        self._at.extend(points)
+        self._mean.extend(together if len(together) == len(told) else [float(np.mean(some)) for some in values])
+        self._count.extend(counts)
+        self.trials += len(told)
+        self._noise_is_learned |= bool(unknown.any())
+        self._current = self._unkept = None
+        self._seen = {}
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether there are so few trials that one model sees all of them."""
+        return len(self._at) <= LARGEST
+
+    def near(
+        self,
+        centre: Array,
+        sides: Array,
+        count: int,
+        *,
+        box: bool = False,
+        first: int | None = None,
+        settings: int | None = None,
+    ) -> LearnedModel:
+        """Return a model of the trials nearest to a place, which has learned nothing yet.
+
+        Parameters
+        ----------
+        centre, sides
+            The place, shape (D,), and what counts as one step along each axis, shape (D,).
+        count
+            How many.
+        box
+            Whether those of the box that reaches from the centre as far as `sides` come before all others.
+        first
+            Among the first so many trials; None is all.
+        settings
+            As of this class; None is as many as here.
+        """
+        chosen = nearest(self.places[:first], centre, sides, count, box=box)
+        is_chosen = np.zeros(len(self._at), dtype=np.bool_)
+        is_chosen[chosen] = True
+        rows = np.flatnonzero(np.repeat(is_chosen, self._count.view))
+        other = self._like(settings)
+        other._x = Growing.of(self.x[rows])
+        other._y, other._noise = Growing.of(self._y.view[rows]), Growing.of(self._noise.view[rows])
+        other._at, other._mean = Growing.of(self.places[chosen]), Growing.of(self._mean.view[chosen])
+        other._count = Growing.of(self._count.view[chosen])
+        other._noise_is_learned = bool(np.isnan(other._variance).any())
+        return other
+
+    def _like(self, settings: int | None = None) -> LearnedModel:
+        """Return a model of the same kind for some of these trials, which has none of them yet."""
+        other = type(self)(self.domain, self.seed, self.first, settings or self.settings, compresses=False)
+        other.trials, other._kinds = self.trials, (USUAL,)
+        return other
+
+    def take_over(self, other: LearnedModel) -> None:
+        """Use what another model, of other observations, learns; if it has the same kind of noise to learn."""
+        if self._noise_is_learned == other._noise_is_learned:
+            self._learned, self._current = other._latest(), None
+
+    def averaged(self, centre: Array, sides: Array, count: int, noise: float) -> LearnedModel:
+        """Return a model of averages of trials around a place, which has learned nothing yet: see `averages`.
+
+        Parameters
+        ----------
+        centre, sides
+            The place, shape (D,), and what counts as one step along each axis, shape (D,).
+        count
+            How many averages.
+        noise
+            Standard deviation of one observation, where that was not told.
+        """
+        units = Units.of(self.means)  # so that squares neither overflow nor vanish
+        first = np.cumsum(self._count.view) - self._count.view  # rows; a stated variance is that of the only row
+        stated = units.variance(self._variance[first], self.means)
+        least = max(noise / units.scale, _LEAST_NOISE)
+        variances = np.where(np.isnan(stated), least**2 / self._count.view, np.maximum(stated, _LEAST_NOISE**2))
+        found = averages(self.places, units.seen(self.means), variances, centre, self.domain.smooth)
+        chosen = nearest(found.points, centre, sides, count)
+        other = self._like()
+        other._x, other._at = Growing.of(found.points[chosen]), Growing.of(found.points[chosen])
+        other._y, other._mean = Growing.of(found.values[chosen]), Growing.of(found.values[chosen])
+        other._noise = Growing.of(found.variances[chosen])
+        other._count = Growing.of(np.ones(len(chosen), dtype=np.intp))
+        other._outer = units
+        return other
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of a typical observation, as far as it is learned, in the units told."""
+        objective, ensemble = self.current()
+        return float(np.sqrt(objective.typical_noise(ensemble.settings[0]))) * self.units().above
+
+    @property
+    def places(self) -> Array:
+        """The point of each trial, shape (n, D)."""
+        return self._at.view
+
+    @property
+    def means(self) -> Array:
+        """The mean of what was observed in each trial, shape (n,)."""
+        return self._mean.view
+
+    @property
+    def seen_means(self) -> Array:
+        """The mean of each trial as the model sees it, in standardised units, shape (n,)."""
+        return self._units(self._latest().compressed).seen(self.means)
+
+    @property
+    def settled(self) -> bool:
+        """Whether anything was learned, so that the model may decide."""
+        return self._learned is not None
+
+    @property
+    def smoothness(self) -> float:
+        """The nu of the kernel that was chosen, infinite for the squared exponential; that of the start before."""
+        return SMOOTHNESSES[USUAL if self._learned is None else self._learned.chosen]
+
+    @property
+    def x(self) -> Array:
+        """Points of all observations, repeats included, shape (N, D)."""
+        return self._x.view
+
+    @property
+    def y(self) -> Array:
+        """All observations, shape (N,)."""
+        return self._y.view
+
+    @property
+    def _variance(self) -> Array:
+        return self._noise.view
+
+    def units(self) -> Units:
+        """Return how told values become those that the model sees."""
+        units = self._units(self._latest().compressed)
+        return units if self._outer is None else units.within(self._outer)
+
+    def _units(self, compressed: bool) -> Units:
+        return Units.of(self.y, compressed=compressed, fenced=self.fences)
+
+    def current(self) -> tuple[LogPosterior, Ensemble]:
+        """Return the observations in standardised units, and the ensemble that has seen all of them.
+
+        Before anything was learned, from whatever there is, without keeping it: looking must not change the run.
+        """
+        if self._current is None:
+            learned = self._latest()
+            data = self._data(learned.compressed)
+            objective = LogPosterior(self._form(learned.chosen), data, priors=self._priors(), standardise=False)
+            self._current = objective, Ensemble(objective, learned.settings)
+        return self._current
+
+    def alternatives(self) -> list[tuple[float, Ensemble]]:
+        """Return for every smoothness the log posterior of the data and the posterior of f, at its most likely setting.
+
+        For statements that should not rest on one smoothness alone. Settings are those of the last comparison.
+        """
+        found, latest = [], self._latest()
+        data = self._data(latest.compressed)
+        for i, mode in enumerate(latest.modes):
+            if mode is None:
+                continue  # not one of those that are compared
+            objective = LogPosterior(self._form(i), data, priors=self._priors(), standardise=False)
+            found.append((objective(mode)[0], Ensemble(objective, [mode])))
+        return found
+
+    def _latest(self) -> Learned:
+        if self._learned is not None:
+            return self._learned
+        if self._unkept is None:
+            self._unkept = self._learn(None)
+        return self._unkept
+
+    def _data(self, compressed: bool) -> Observations:
+        """Return the observations in standardised units, low values compressed or not; merged once for all fits."""
+        if compressed not in self._seen:
+            self._seen[compressed] = self._merged(compressed)
+        return self._seen[compressed]
+
+    def _merged(self, compressed: bool) -> Observations:
+        units = self._units(compressed)
+        x, y = self.domain.features(self.x), units.seen(self.y)
+        variance = units.variance(self._variance, self.y)
+        known = ~np.isnan(variance)
+        if not known.any():
+            return Observations.merge(x, y)
+        stated = Observations.merge(x[known], y[known], variance[known])
+        return stated if known.all() else Observations.merge(x[~known], y[~known]) + stated
+
+    def _priors(self) -> Priors:
+        """A choice's length-scale, which says how unlike its values are, has nothing in common with a number's."""
+        choices = tuple(i for i, axis in enumerate(self.domain.axes) if axis.is_choice)
+        return replace(PRIORS, separate_lengthscales=choices)
+
+    def _form(self, smoothness: int) -> Kernel:
+        groups = self.domain.groups
+        nu, scales = SMOOTHNESSES[smoothness], np.full(len(groups), 0.5)
+        kernel = SquaredExponential(scales) if nu == inf else Matern(nu, scales)
+        return kernel if len(groups) == self.domain.dimension else Tied(kernel, groups)
+
+    def _learn(self, previous: Learned | None) -> Learned:
+        """Fit the chosen smoothness from where it was; every few times all of them, from the prior too, to choose.
+
+        Whether low values are compressed is then decided under the chosen smoothness.
+        """
+        before = previous or Learned((None,) * len(SMOOTHNESSES), USUAL, False, np.empty((0, 0)), 0)
+        compare = before.fits % COMPARE_EVERY == 0
+        data = self._data(before.compressed)
+        modes, heights = list(before.modes), np.full(len(SMOOTHNESSES), -inf)
+        for i in self._kinds if compare else [before.chosen]:
+            fit = self._fit(i, data, modes[i], afresh=compare)
+            modes[i], heights[i] = fit.parameters, fit.log_posterior
+        chosen, compressed = int(np.argmax(heights)), before.compressed
+        if compare and self.compresses:
+            other = self._fit(chosen, self._data(not compressed), modes[chosen], afresh=False)
+            gained = self._evidence(other.log_posterior, not compressed)
+            gained -= self._evidence(float(heights[chosen]), compressed)
+            if gained > (-COMPRESS_FROM if compressed else COMPRESS_FROM):
+                modes[chosen], compressed = other.parameters, not compressed
+        mode = modes[chosen]
+        assert mode is not None
+        settings = np.vstack([mode, mode + self._offsets(len(mode))])
+        return Learned(tuple(modes), chosen, compressed, settings, before.fits + 1)
+
+    def _fit(self, smoothness: int, data: Observations, start: Array | None, *, afresh: bool) -> Fit:
+        """Find the most likely setting, from a start if there is one, and from the prior."""
+        return fit_map(
+            self._form(smoothness),
+            data,
+            priors=self._priors(),
+            starts=[] if start is None else [start],
+            own_start=afresh or start is None,
+            standardise=False,
+        )
+
+    def _evidence(self, log_posterior: float, compressed: bool) -> float:
+        """Return the log posterior as one of the standardised values, compressed or not: comparable."""
+        return log_posterior + float(self._units(compressed).log_slope(self.y).sum())
+
+    def _offsets(self, parameters: int) -> Array:
+        """Return what draws differ by from the most likely setting, shape (M - 1, p)."""
+        rng = generator(self.seed, self.trials, _DRAWS)
+        offsets = SPREAD * rng.standard_normal((self.settings - 1, parameters))
+        scales = parameters - (2 if self._noise_is_learned else 1)
+        shared = SPREAD * rng.standard_normal((self.settings - 1, 1))
+        offsets[:, :scales] = shared + OWN_SPREAD * rng.standard_normal((self.settings - 1, scales))
+        return offsets

@@ -1,0 +1,1 @@
+"""Where the objective is above a limit."""

@@ -1,0 +1,1 @@
+"""LP-GP-UCB, the paper's method, in all its forms."""

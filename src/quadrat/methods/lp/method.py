@@ -1,0 +1,227 @@
+"""LP-GP-UCB: Gaussian-process bounds, cell averages and local polynomials on cells that divide where it pays.
+
+Shekhar and Javidi, Multi-Scale Zero-Order Optimization of Smooth Functions in an RKHS: Algorithms 1 and 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from quadrat.arrays import as_number
+from quadrat.confidence import Assumptions, UserHolder
+from quadrat.errors import InvalidInput
+from quadrat.gp import InformationGain, greedy_gain, set_gain
+from quadrat.gp.sketch import Sketch
+from quadrat.kernels import Kernel
+from quadrat.methods.base import Method, MethodFacts, Search
+from quadrat.methods.domain import Domain
+from quadrat.methods.lp.contextual import ContextualLPSearch
+from quadrat.methods.lp.other_forms import WHY_NOT_CERTIFIED, LearnedSearch, SketchedSearch
+from quadrat.methods.lp.printed import PrintedSearch
+from quadrat.methods.lp.search import CertifiedSearch
+from quadrat.partition import MAX_CELLS
+from quadrat.randomness import generator
+
+__all__ = ["LP0", "LPGPUCB", "information_gain"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LPGPUCB(Method):
+    """LP-GP-UCB with local polynomials of degree k; the certified form by default.
+
+    Parameters
+    ----------
+    kernel, norm_bound, noise
+        The assumptions, fixed before the data: f has norm at most B in the kernel's RKHS and noise is
+        sigma-sub-Gaussian. A kernel of None is learned from the first `n_initial` trials, as in the paper's
+        experiments, and nothing is certified then.
+    budget
+        n, the number of evaluations planned. More are allowed; cells stay larger than 1/n. Where many are planned, the
+        band is made of local ones (`quadrat.confidence.LocalBand`), so that a trial costs about the same throughout.
+    degree
+        k = 0, 1 or 2; below the kernel's smoothness. k = 0 has the better cumulative regret, k = ceil(nu) - 1 the
+        better simple regret in theory.
+    delta
+        Everything certified holds at once with probability at least 1 - delta.
+    threshold
+        gamma_n / sqrt(n) against which the variation over a cell is compared; from the information gain by default.
+    holder
+        The user's own Hölder bound (L, alpha), used where it is below the kernel's modulus.
+    as_printed
+        Algorithm 1 line by line, with its printed constants: for research, slower and without a certificate.
+    n_initial
+        How many uniform points come first where the kernel is learned.
+    max_cells
+        When this many cells exist, cells are evaluated instead of split.
+    sketch
+        How to sketch the posterior, in place of the certified bands (`quadrat.methods.lp.other_forms`): for many
+        thousands of evaluations. Nothing is certified then.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> method = LPGPUCB(kernel=qd.Matern(2.5, 0.5), norm_bound=1.0, noise=0.01, budget=15)
+    >>> found = qd.minimize(lambda p: (p["x"] - 0.3) ** 2, qd.Space(x=qd.Float(0, 1)), n_trials=15, method=method)
+    >>> low, high = found.certified_interval  # holds the objective at found.params with probability 0.95
+    >>> bool(low <= (found.params["x"] - 0.3) ** 2 <= high), round(found.certificate, 2)
+    (True, 0.08)
+    """
+
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        title="LP-GP-UCB: posterior, averages and local polynomials on adaptive cells",
+        paper="Shekhar and Javidi 2020, Algorithms 1 and 2",
+        assumes="kernel, norm bound B and noise sigma, stated before the data",
+        best_for="an answer with a certificate, where you can state your assumptions",
+        certifies=True,
+        handles=("pending points", "replicates", "contexts"),
+    )
+
+    kernel: Kernel | None
+    norm_bound: float
+    noise: float
+    budget: int
+    degree: int = 1
+    delta: float = 0.05
+    threshold: float | None = None
+    holder: UserHolder | None = None
+    as_printed: bool = False
+    n_initial: int = 5
+    max_cells: int = field(default=MAX_CELLS)
+    sketch: Sketch | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.budget, int | np.integer) or isinstance(self.budget, bool) or self.budget < 1:
+            raise InvalidInput(f"budget: expected a number of evaluations >= 1, got {self.budget!r}")
+        if self.degree not in (0, 1, 2):
+            raise InvalidInput(f"degree: expected 0, 1 or 2, got {self.degree!r}")
+        if self.threshold is not None:
+            as_number(self.threshold, name="threshold", at_least=0.0)
+        if not isinstance(self.sketch, Sketch | None):
+            raise InvalidInput(f"sketch: expected Sketch(...) or None for certified bands, got {self.sketch!r}")
+        if self.sketch is not None and (self.kernel is None or self.as_printed):
+            raise InvalidInput("sketch: expected a stated kernel and as_printed=False, got another form; leave it out")
+        if self.kernel is None:
+            if self.as_printed or self.n_initial < 1:
+                raise InvalidInput(
+                    "kernel: expected a kernel, got None; only the unprinted form learns one, from n_initial >= 1"
+                )
+            return
+        dimension = self._assumptions(self.kernel).kernel.dimension
+        self.kernel.taylor_remainder(np.zeros(1 if dimension is None else dimension), self.degree)
+
+    def _assumptions(self, kernel: Kernel) -> Assumptions:
+        return Assumptions(kernel, self.norm_bound, self.noise, self.holder)
+
+    def start(self, domain: Domain, seed: int) -> Search:
+        """Begin a search named by `seed`; where `domain` has contexts, cells divide them together with the actions."""
+        if domain.context:
+            self._require_contexts()
+        if self.kernel is None:
+            return LearnedSearch(
+                domain,
+                seed,
+                n_initial=self.n_initial,
+                norm_bound=self.norm_bound,
+                noise=self.noise,
+                holder=self.holder,
+                budget=self.budget,
+                degree=self.degree,
+                delta=self.delta,
+                max_cells=self.max_cells,
+                threshold=lambda kernel, noise: self._threshold(kernel, noise, domain.dimension),
+            )
+        self.kernel.check_dimension(domain.dimension)
+        given = self._assumptions(self.kernel)
+        options: dict[str, Any] = {name: getattr(self, name) for name in ("budget", "degree", "delta", "max_cells")}
+        if self.as_printed:
+            return PrintedSearch(given, domain, seed, **options, threshold=self.threshold)  # None: its own
+        options["threshold"] = self._threshold(self.kernel, self.noise, domain.dimension)
+        if self.sketch is not None:
+            return SketchedSearch(given, domain, seed, **options, sketch=self.sketch)
+        form = ContextualLPSearch if domain.context else CertifiedSearch
+        return form(given, domain, seed, **options)
+
+    def _require_contexts(self) -> None:
+        """Refuse the forms that do not handle contexts."""
+        if self.sketch is not None:
+            raise InvalidInput("contexts: expected LPGPUCB without a sketch, got one; leave `sketch` out")
+        if self.kernel is None or self.as_printed:
+            got = "kernel=None" if self.kernel is None else "as_printed=True"
+            raise InvalidInput(
+                f"contexts: expected a stated kernel and the certified form, got {got}; CGPUCB learns a kernel"
+            )
+
+    def _threshold(self, kernel: Kernel, noise: float, dimension: int) -> float:
+        if self.threshold is not None:
+            return self.threshold
+        return information_gain(kernel, self.budget, noise**2, dimension).value / float(np.sqrt(self.budget))
+
+    def why_not_certified(self) -> str | None:
+        if self.kernel is None:
+            return "the length-scale was learned from observations that are used again; state a kernel to certify"
+        if self.sketch is not None:
+            return WHY_NOT_CERTIFIED
+        if self.as_printed:
+            return "the printed constants do not hold (docs/errata.md); leave as_printed out"
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LP0(LPGPUCB):
+    """LP-GP-UCB with k = 0: averages instead of polynomials; the version of the paper's experiments.
+
+    Parameters
+    ----------
+    kernel, norm_bound, noise
+        The assumptions, fixed before the data: f has norm at most B in the kernel's RKHS and noise is
+        sigma-sub-Gaussian, in the units of the values. A kernel of None is learned from the first `n_initial`
+        trials, and nothing is certified then.
+    budget
+        n, the number of evaluations planned; more are allowed.
+    degree
+        k; 0 here, and best left so.
+    delta
+        Everything certified holds at once with probability at least 1 - delta.
+    threshold
+        What the variation over a cell is compared with; from the information gain by default.
+    holder
+        The user's own Hölder bound (L, alpha), used where it is below the kernel's modulus.
+    as_printed
+        Algorithm 1 line by line, with its printed constants: for research, without a certificate.
+    n_initial
+        How many uniform points come first where the kernel is learned.
+    max_cells
+        When this many cells exist, cells are evaluated instead of split.
+    sketch
+        How to sketch the posterior, for many thousands of evaluations; nothing is certified then.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> method = LP0(kernel=qd.Matern(2.5, 0.5), norm_bound=1.0, noise=0.01, budget=15)
+    >>> found = qd.minimize(lambda p: (p["x"] - 0.3) ** 2, qd.Space(x=qd.Float(0, 1)), n_trials=15, method=method)
+    >>> abs(found.params["x"] - 0.3) < 0.1, found.certificate is not None
+    (True, True)
+    """
+
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        title="LP0: LP-GP-UCB with cell averages (k = 0)",
+        paper="Shekhar and Javidi 2020, Algorithms 1 and 2 with k = 0",
+        assumes="kernel, norm bound B and noise sigma, stated before the data",
+        best_for="the same with lower cumulative regret: averages instead of polynomials",
+        certifies=True,
+        handles=("pending points", "replicates", "contexts"),
+    )
+
+    degree: int = 0
+
+
+def information_gain(kernel: Kernel, n: int, noise_variance: float, dimension: int) -> InformationGain:
+    """Return gamma_n for the threshold: a bound up to three dimensions, an estimate over 512 random points above."""
+    if dimension <= 3:
+        return set_gain(kernel, n, noise_variance, dimension=dimension)
+    candidates = generator(0, dimension).random((512, dimension))
+    return greedy_gain(kernel, n, noise_variance, dimension=dimension, candidates=candidates)

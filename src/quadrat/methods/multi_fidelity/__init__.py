@@ -1,0 +1,1 @@
+"""MF-GP-UCB: cheap and costly evaluations of the same thing."""

@@ -1,0 +1,1 @@
+"""Settings that stay good when they are missed."""

@@ -1,0 +1,1 @@
+"""Upper confidence bounds and improvements over a Gaussian process, and over arms."""

@@ -1,0 +1,291 @@
+"""GP-UCB-PE: the first point of a batch by its upper bound, the others by pure exploration where the maximum may be.
+
+With mu, sigma the posterior after what was told, and beta_t GP-UCB's:
+
+    y_dot = max_x mu(x) - sqrt(beta_t) sigma(x)                                   what is reached already
+    R+    = {x : mu(x) + 2 sqrt(beta_(t+1)) sigma(x) >= y_dot}                    the relevant region
+
+The first point of a batch maximises mu + sqrt(beta_t) sigma. Each other one maximises, over R+, the deviation that
+counts those before it as observed [C13, section 3 and algorithm 1]. R+ does not know pending points. It has the factor
+2 so that it contains the next batch's first point with high probability.
+
+[C13]: Contal, Buffoni, Robicquet and Vayatis (2013). Parallel Gaussian process optimization with upper confidence bound
+and pure exploration. ECML PKDD.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from math import sqrt
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from quadrat.arrays import Array, Bools, as_number
+from quadrat.gp import GaussianProcess
+from quadrat.methods.acquisition import Score, maximise, scattered, upper_bound
+from quadrat.methods.base import MethodFacts, Proposal
+from quadrat.methods.domain import Domain
+from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
+from quadrat.methods.ucb.gp_ucb import GPUCB, Agnostic, Continuous, Finite
+from quadrat.partition.unit_cube import as_count
+from quadrat.randomness import generator
+
+__all__ = ["GPUCBPE", "ExploringSearch", "Region", "explore"]
+
+_ACQUISITION, _LOWER = 1, 3  # streams: the first is that of `ModelSearch`
+_UNIFORM, _NEAR_EACH = 768, 48  # points scored before any climb: uniform ones, and around each of the best four
+_NEAR_SCALES = (0.2, 0.05, 0.01)
+_BEYOND = 0.1  # uniform points are drawn from a cube so much larger and clipped: deviations are largest on faces
+_CLIMBS = 6
+_APART = 0.1  # of sqrt(D): how far apart climbs start
+_STEPS, _TOLERANCE = 50, 1e-5
+_PENALTY = 100.0  # per squared shortfall, both in prior deviations
+_HALVINGS = 30
+
+
+@dataclass(frozen=True)
+class Region:
+    """R+, the points at which f may still exceed what is reached.
+
+    Attributes
+    ----------
+    gp
+        The posterior after what was told, without pending points.
+    width
+        2 sqrt(beta_(t+1)).
+    reached
+        y_dot, in model units.
+    anchor
+        The point where it is reached, shape (D,): always in the region.
+    """
+
+    gp: GaussianProcess
+    width: float
+    reached: float
+    anchor: Array
+
+    def margin(self, X: Array) -> Array:
+        """Return mu + width sigma - y_dot at the rows of X, shape (m,)."""
+        at = self.gp.predict(X)
+        return np.asarray(at.mean + self.width * at.deviation - self.reached)
+
+    def contains(self, X: Array) -> Bools:
+        """Return whether each row of X is in the region."""
+        return np.asarray(self.margin(X) >= 0)
+
+    def shortfall(self, x: Array) -> tuple[float, Array]:
+        """Return max(-margin, 0) at x, shape (D,), and its gradient."""
+        at = self.gp.predict_with_gradients(x[None, :])
+        assert at.mean_gradient is not None
+        assert at.deviation_gradient is not None
+        short = self.reached - float(at.mean[0]) - self.width * float(at.deviation[0])
+        if short <= 0:
+            return 0.0, np.zeros_like(x)
+        return short, -(at.mean_gradient[0] + self.width * at.deviation_gradient[0])
+
+
+def explore(
+    gp: GaussianProcess, region: Region, rng: np.random.Generator, taken: Array | None = None
+) -> tuple[Array, float]:
+    """Return the point of the region with the largest deviation, shape (D,), and that deviation.
+
+    Uniform points and points around the best ones are scored. From the best of those in the region that lie apart
+    climbs start, with a penalty outside. One that ends outside goes back along the straight line to its start, by
+    halving, until it is inside. So the answer is always in the region.
+
+    Parameters
+    ----------
+    gp
+        The posterior whose deviation counts; it may hold pending points, unlike the region's.
+    region
+        R+.
+    rng
+        Draws the points.
+    taken
+        Points that are not to be returned while there is another, shape (p, D): with noise, a corner of the cube may
+        have the largest deviation twice.
+    """
+    from scipy.optimize import minimize
+
+    dimension = len(region.anchor)
+    unit = float(np.sqrt(gp.kernel.variance))
+    points = _candidates(region, rng)
+    inside, deviations = region.contains(points), gp.predict(points).deviation
+    starts = _largest_apart(points[inside], deviations[inside])
+
+    def downhill(x: Array) -> tuple[float, Array]:
+        at = gp.predict_with_gradients(x[None, :])
+        assert at.deviation_gradient is not None
+        short, slope = region.shortfall(x)
+        value = -float(at.deviation[0]) / unit + _PENALTY * (short / unit) ** 2
+        return value, -at.deviation_gradient[0] / unit + 2 * _PENALTY * short / unit**2 * slope
+
+    found_ends = [region.anchor, *starts]
+    for start in starts or [region.anchor]:
+        found = minimize(
+            downhill,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, 1.0)] * dimension,
+            options={"ftol": _TOLERANCE, "maxiter": _STEPS},
+        )
+        if np.isfinite(found.x).all():
+            found_ends.append(_back_inside(region, start, np.clip(found.x, 0.0, 1.0)))
+    ends = np.array(found_ends)
+    # Once more, all together: a point on the border may fall on either side of it by rounding. The anchor never does.
+    kept = ends[np.append(True, region.contains(ends[1:]))]
+    if taken is not None:
+        free = ~(kept[:, None] == taken[None]).all(-1).any(1)
+        kept = kept[free] if free.any() else kept
+    deviations = gp.predict(kept).deviation
+    best = int(np.argmax(deviations))
+    return kept[best], float(deviations[best])
+
+
+def _candidates(region: Region, rng: np.random.Generator) -> Array:
+    gp = region.gp
+    top = gp.x[np.argsort(-gp.predict_mean(gp.x), kind="stable")[:4]]
+    near = scattered(np.vstack([region.anchor, top]), _NEAR_EACH, _NEAR_SCALES, rng)
+    uniform = rng.uniform(-_BEYOND, 1 + _BEYOND, (_UNIFORM, len(region.anchor)))
+    return np.vstack([np.clip(uniform, 0.0, 1.0), near])
+
+
+def _largest_apart(points: Array, values: Array) -> list[Array]:
+    """Return the points (m, D) of largest value that are not near a better one, `_CLIMBS` at most."""
+    chosen: list[Array] = []
+    order = np.argsort(-values, kind="stable")
+    while len(order) and len(chosen) < _CLIMBS:
+        chosen.append(points[order[0]])
+        far = ((points[order] - chosen[-1]) ** 2).sum(1) > _APART**2 * points.shape[1]
+        order = order[far]
+    return chosen
+
+
+def _back_inside(region: Region, inside: Array, end: Array) -> Array:
+    """Return the end, or the last point found inside on the way to it, shape (D,)."""
+    if region.contains(end[None, :])[0]:
+        return end
+    reach, beyond = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (reach + beyond) / 2
+        if region.contains((inside + middle * (end - inside))[None, :])[0]:
+            reach = middle
+        else:
+            beyond = middle
+    return inside + reach * (end - inside)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GPUCBPE(ModelBased):
+    """One point of a batch where the upper bound is largest, the others where most is to be learned [C13].
+
+    Parameters
+    ----------
+    form, delta, scale
+        beta_t, as of `GPUCB`; t counts trials told, of which there are more than batches.
+    batch_size
+        K: trial 0, K, 2 K, ... is the first of a batch. None: the trial that is asked while nothing is pending.
+    region_scale
+        What beta_t is multiplied by in y_dot and R+. 1 is the theorem. Its region is most of the cube for long, where
+        exploring teaches little about the maximum: with 0.05 (and `scale` = 0.2) R+ reaches about 1.3 deviations up.
+    kernel
+        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe: Matérn with nu = 2.5,
+        its length-scale learned from the first `n_initial` trials.
+    noise
+        Standard deviation of one observation, > 0, in the units of the values.
+    n_initial
+        Trials that must be told before the model decides, >= 1; until then points are uniform.
+    standardise
+        Whether the model sees values less their mean and divided by their standard deviation: model units are then
+        multiples of that deviation, otherwise the units of the values.
+    sketch
+        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> method = GPUCBPE(batch_size=2, scale=0.2, region_scale=0.05)
+    >>> optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="maximize", method=method)
+    >>> optimizer.add_trials([{"x": i / 8} for i in range(6)], [-((i / 8 - 0.3) ** 2) for i in range(6)])
+    range(0, 6)
+    >>> pair = [optimizer.ask(), optimizer.ask()]  # to be evaluated at the same time
+    >>> [trial.why[:17] for trial in pair]
+    ['first of a batch:', 'largest deviation']
+    """
+
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        title="GP-UCB-PE, upper bound and pure exploration in batches",
+        paper="Contal, Buffoni, Robicquet and Vayatis 2013, ECML PKDD",
+        assumes="f is a draw of the Gaussian process",
+        best_for="batches of a fixed size that also explore",
+    )
+
+    form: Finite | Continuous | Agnostic | Literal["finite", "continuous", "agnostic"] = "finite"
+    delta: float = 0.001
+    scale: float = 1.0
+    batch_size: int | None = None
+    region_scale: float = 1.0
+
+    def check(self) -> None:
+        schedule = self.schedule
+        for name in ("form", "delta", "scale"):
+            object.__setattr__(self, name, getattr(schedule, name))
+        if self.batch_size is not None:
+            object.__setattr__(self, "batch_size", as_count(self.batch_size, name="batch_size", at_least=1))
+        object.__setattr__(self, "region_scale", as_number(self.region_scale, name="region_scale", above=0.0))
+
+    @property
+    def schedule(self) -> GPUCB:
+        """GP-UCB with the same beta_t."""
+        return GPUCB(form=self.form, delta=self.delta, scale=self.scale)
+
+    def root(self, model: Surrogate, *, ahead: int = 0, region: bool = False) -> float:
+        """Return sqrt(beta_(t + ahead)), t - 1 trials told to the `model`; or the one that the region takes."""
+        beta = self.schedule.beta(model.trials + 1 + ahead, model.dimension, model.gain)
+        return sqrt(self.region_scale * beta if region else beta)
+
+    def start(self, domain: Domain, seed: int) -> ExploringSearch:
+        return ExploringSearch(self, domain, seed)
+
+    def score(self, model: Surrogate) -> tuple[Score, str]:
+        root = self.root(model)
+        return upper_bound(root), f"first of a batch: largest upper confidence bound, sqrt(beta) = {root:.3g}"
+
+
+class ExploringSearch(ModelSearch):
+    """GP-UCB-PE at work."""
+
+    method: GPUCBPE
+
+    def __init__(self, method: GPUCBPE, domain: Domain, seed: int) -> None:
+        super().__init__(method, domain, seed)
+        self._failed = 0
+        self._reached: tuple[int, Array, float] | None = None  # trials told, and where and what is reached after them
+
+    def fail(self, number: int, x: Array) -> None:  # noqa: ARG002
+        self._failed += 1
+
+    def decide(self, number: int, pending: Array) -> Proposal:
+        size = self.method.batch_size
+        # Failed points are among the pending ones for ever, and in no batch.
+        first = len(pending) <= self._failed if size is None else number % size == 0
+        if first:
+            return super().decide(number, pending)
+        region = self.region()
+        with self.model.pending(pending) as gp:
+            x, deviation = explore(gp, region, generator(self.seed, number, _ACQUISITION), pending)
+        return Proposal(x, f"largest deviation where {region.reached:.4g} may be exceeded ({deviation:.4g})")
+
+    def region(self) -> Region:
+        """Return R+ after what was told; its posterior is a copy, which pending points do not reach."""
+        model = self.model
+        told = deepcopy(model.gp)
+        if self._reached is None or self._reached[0] != model.trials:
+            lower = upper_bound(-self.method.root(model, region=True))
+            rng = generator(self.seed, model.trials, _LOWER)
+            self._reached = model.trials, *maximise(told, lower, rng, dimension=self.dimension, restarts=2)
+        _, anchor, reached = self._reached
+        return Region(told, 2 * self.method.root(model, ahead=1, region=True), reached, anchor)

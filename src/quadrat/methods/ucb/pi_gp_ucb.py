@@ -1,0 +1,476 @@
+"""pi-GP-UCB: GP-UCB with an independent process in each cell of a partition that is refined as it goes.
+
+[JBG20]: Janz, Burt and González (2020). Bandit optimisation of functions in the Matérn kernel RKHS. AISTATS.
+[CG17]: Chowdhury and Gopalan (2017). On kernelized multi-armed bandits. ICML.
+
+A cell is small where many observations are, and there little information is left to gain: that is where its regret
+bound comes from, the first of a practical method that is sublinear for every nu > 1. It is also why a trial costs what
+one cell costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from quadrat.arrays import Array, Bools, as_number
+from quadrat.confidence.budget import as_probability, cell_share
+from quadrat.errors import InvalidInput
+from quadrat.gp.partitioned import PartitionedProcess, ProcessCell
+from quadrat.gp.prediction import Posterior
+from quadrat.gp.splitting import SplittingRule
+from quadrat.kernels import GammaExponential, Kernel, Matern, PiecewisePolynomial
+from quadrat.methods.acquisition import Score, expected_gain, upper_bound
+from quadrat.methods.base import CREDIBLE, Guess, MethodFacts, Proposal, Told, refuse_context
+from quadrat.methods.domain import Domain
+from quadrat.methods.surrogate import Frame, Learned, ModelBased, ModelSearch, Surrogate, readings
+from quadrat.partition.unit_cube import as_count
+from quadrat.randomness import generator
+
+__all__ = ["CellMaxima", "PartitionedModel", "PartitionedSearch", "Peak", "PiGPUCB"]
+
+_SCATTER, _NEAR = 31, 32  # names of streams: candidates all over a cell, and around what looks best
+_SPREAD = 96  # candidates all over a cell
+_AROUND, _TOPS, _STEPS = 16, 2, (0.1, 0.01)  # around each of the best observed points, in sides of the cell
+_CORNER_AXES = 5  # at most 2^5 corners of a cell; beyond five axes, axes share their ends
+_MARGIN = 1e-6  # between candidates and faces, in sides of the cell
+_SAME = 1e-9  # distance along each axis up to which two points are one
+_CLIMBED = 3  # cells that are climbed in
+_CLOSE = 1e-8  # relative change of the value at which a climb ends
+_MOST_STEPS = 60
+
+
+@dataclass(frozen=True)
+class Peak:
+    """A point (D,) of high index, the index there and what multiplied the deviation."""
+
+    point: Array
+    value: float
+    multiplier: float
+
+
+@dataclass
+class _Known:
+    count: int  # observations in the cell when this was found
+    rough: list[Peak]  # the best of each kind of candidates, the highest first; empty where there are none
+    climbed: Peak | None = None
+
+
+class CellMaxima:
+    """Where the index of each cell is highest.
+
+    Parameters
+    ----------
+    seed
+        Of the draws.
+    multiplier
+        beta_A of a cell; it must depend on nothing but what the cell was told.
+    domain
+        Which points stand for themselves.
+    """
+
+    def __init__(self, seed: int, multiplier: Callable[[ProcessCell], float], domain: Domain) -> None:
+        self.seed = seed
+        self.multiplier = multiplier
+        self.domain = domain
+        self._known: dict[int, _Known] = {}
+
+    def highest(self, process: PartitionedProcess, pending: Array) -> Peak:
+        """Return the point of the highest index over all cells, with pending points (p, D) counted as observed."""
+        if not len(pending):
+            return self._highest(process, {})
+        with process.pending(pending):
+            return self._highest(process, {cell.number: pending[rows] for cell, rows in process.by_cell(pending)})
+
+    def _highest(self, process: PartitionedProcess, waiting: dict[int, Array]) -> Peak:
+        """The same, from the pending points of each cell that has any, of which nothing is remembered."""
+        known = {}
+        for cell in process.cells:
+            kept = self._known.get(cell.number)
+            if kept is None or kept.count != cell.count or cell.number in waiting:
+                kept = _Known(cell.count, self._rough(cell, waiting.get(cell.number)))
+            known[cell.number] = kept
+        self._known = {number: kept for number, kept in known.items() if number not in waiting}
+        worth = [cell for cell in process.cells if known[cell.number].rough]
+        if not worth:
+            peaks = (self._rough(cell, waiting.get(cell.number), anywhere=True)[0] for cell in process.cells)
+            return max(peaks, key=lambda peak: peak.value)
+        ranked = sorted(worth, key=lambda cell: -known[cell.number].rough[0].value)  # of equals the oldest
+        best: Peak | None = None
+        for cell in ranked[:_CLIMBED]:
+            kept = known[cell.number]
+            if kept.climbed is None:
+                kept.climbed = self._climb(cell, kept.rough, waiting.get(cell.number))
+            if best is None or kept.climbed.value > best.value:
+                best = kept.climbed
+        assert best is not None
+        return best
+
+    def _rough(self, cell: ProcessCell, waiting: Array | None, *, anywhere: bool = False) -> list[Peak]:
+        """The best of each kind of candidates, the highest first; with `anywhere` none is left out."""
+        (low, high), beta = _inside(cell, waiting), self.multiplier(cell)
+        spread = low + (high - low) * generator(self.seed, _SCATTER, cell.number).random((_SPREAD, len(low)))
+        batches = [spread, _corners(low, high)]
+        if cell.count:
+            rng = generator(self.seed, _NEAR, cell.number, cell.count)
+            x = cell.gp.x
+            tops = x[np.argsort(-cell.gp.predict_mean(x), kind="stable")[:_TOPS]]
+            around = np.repeat(tops, _AROUND, axis=0)
+            steps = np.resize(_STEPS, len(around))[:, None] * (high - low) * rng.standard_normal(around.shape)
+            moved = rng.random(around.shape) < max(0.5, 1 / len(low))
+            batches.append(np.vstack([tops, np.clip(around + np.where(moved, steps, 0.0), low, high)]))
+        standing = batches if anywhere else [self._standing(cell, batch) for batch in batches]
+        if waiting is not None:
+            free = [points[~_among(points, waiting)] for points in standing]
+            standing = free if any(map(len, free)) else standing  # where every setting is pending, one is repeated
+        peaks = []
+        for points in standing:
+            if not len(points):
+                continue
+            at = cell.gp.predict(points)
+            values = at.mean + beta * at.deviation
+            best = int(np.argmax(values))
+            peaks.append(Peak(points[best], float(values[best]), beta))
+        return sorted(peaks, key=lambda peak: -peak.value)
+
+    def _standing(self, cell: ProcessCell, points: Array) -> Array:
+        """The points that these, (m, D), stand for, without those that lie outside the cell or may not be evaluated."""
+        points = self.domain.rounded(points)
+        points = points[((points >= cell.lower) & (points <= cell.last)).all(axis=1)]
+        return points[self.domain.allowed(points)] if len(points) else points
+
+    def _climb(self, cell: ProcessCell, starts: list[Peak], waiting: Array | None) -> Peak:
+        smooth = self.domain.smooth
+        if not len(cell.gp.cholesky.diagonal) or not smooth.any():
+            return starts[0]  # nothing known, so that the index is the same everywhere, or nowhere to climb to
+        from scipy.optimize import minimize
+
+        beta = starts[0].multiplier
+        low, high = _inside(cell, waiting)
+
+        def downhill(x: Array) -> tuple[float, Array]:
+            at = cell.gp.predict_with_gradients(x[None, :])
+            assert at.mean_gradient is not None
+            assert at.deviation_gradient is not None
+            return -float(at.mean[0] + beta * at.deviation[0]), -(at.mean_gradient + beta * at.deviation_gradient)[0]
+
+        ends = [starts[0]]
+        for start in starts:
+            # An observed point, which is a candidate as it is, may lie nearer to a face than others.
+            bounds = np.where(smooth, [np.minimum(low, start.point), np.maximum(high, start.point)], start.point)
+            found = minimize(
+                downhill,
+                start.point,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=list(zip(*bounds, strict=True)),
+                options={"ftol": _CLOSE, "maxiter": _MOST_STEPS},
+            )
+            if np.isfinite(found.x).all():
+                points = self._standing(cell, np.clip(found.x, *bounds)[None, :])
+                points = points if waiting is None else points[~_among(points, waiting)]
+                ends += [Peak(point, -downhill(point)[0], beta) for point in points]
+        return max(ends, key=lambda peak: peak.value)
+
+
+def _inside(cell: ProcessCell, waiting: Array | None) -> tuple[Array, Array]:
+    """The box of candidates: the cell less a margin at faces that it shares with other cells.
+
+    Each pending point adds a margin at every face, since climbs end at corners and would end at the same ones again.
+    """
+    steps = 0 if waiting is None else len(waiting)
+    margin = _MARGIN * (cell.upper - cell.lower)
+    low = cell.lower + margin * (steps + (cell.lower > 0.0))
+    return low, cell.upper - margin * (steps + (cell.upper < 1.0))
+
+
+def _among(points: Array, waiting: Array) -> Bools:
+    """Which points (m, D) are, up to rounding, among these (p, D)."""
+    same = np.abs(points[:, None, :] - waiting[None, :, :]).max(axis=2) < _SAME
+    return np.asarray(same.any(axis=1))
+
+
+def _corners(low: Array, high: Array) -> Array:
+    """Some corners of a box, (m, D): far from observations, deviations are largest there, and climbs end there."""
+    d = len(low)
+    ends = (np.arange(2 ** min(d, _CORNER_AXES))[:, None] >> (np.arange(d) % _CORNER_AXES)) & 1
+    return np.where(ends == 1, high, low)
+
+
+Multiplier: TypeAlias = Callable[[float, int, float], float]
+"""(gain of a cell in nats, its depth, noise in model units) to what its deviation is multiplied by."""
+RuleOf: TypeAlias = Callable[[Kernel, int], SplittingRule]
+
+_GAIN = 2  # the name of a stream beside (seed, trial number), as in `quadrat.methods.surrogate`
+
+
+class PartitionedModel:
+    """The partitioned processes of a search: told trials go in, posteriors come out, in model units.
+
+    Units and kernel are learned as by every model-based method, from the trials of the `Surrogate`, whose own posterior
+    is never built.
+    """
+
+    def __init__(self, method: ModelBased, rule: RuleOf, dimension: int) -> None:
+        self.method, self.rule, self.dimension = method, rule, dimension
+        self.learning = Surrogate(method, dimension)
+        self._told: list[tuple[Array, float, float]] = []  # one an observation, in the units of the values
+        self._built: Frame | None = None  # what the two below were built with
+        self._absorbed = 0  # observations that they have taken in
+        self._index: PartitionedProcess
+        self._belief: PartitionedProcess
+
+    def tell(self, told: Told) -> None:
+        """Take in one trial."""
+        self.learning.tell(told)
+        x = np.asarray(told.x, dtype=np.float64)
+        self._told += [(x, value, variance) for value, variance in readings(told, self.method.noise)]
+
+    @property
+    def frame(self) -> Frame:
+        """The kernel, and the map between values and model units."""
+        return self.learning.frame
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of one observation's noise, in model units."""
+        return self.learning.noise
+
+    @property
+    def index(self) -> PartitionedProcess:
+        """The posterior that the index reads, with the method's regulariser for noise."""
+        self._update()
+        return self._index
+
+    @property
+    def belief(self) -> PartitionedProcess:
+        """The posterior under the stated noise, which recommends; its cells are those of `index`."""
+        self._update()
+        return self._belief
+
+    def _update(self) -> None:
+        """Take in what was told since the last time; begin anew where units or kernel changed."""
+        frame, noise = self.frame, self.noise**2
+        if self._built is not frame:
+            rule = self.rule(frame.kernel, self.dimension)
+            regulariser = self.method.regulariser(noise)
+            self._belief = PartitionedProcess(rule, noise_variance=noise)
+            same = regulariser == noise
+            self._index = self._belief if same else PartitionedProcess(rule, noise_variance=regulariser)
+            self._built, self._absorbed = frame, 0
+        ratio = self._index.noise_variance / noise
+        for x, value, noise_variance in self._told[self._absorbed :]:
+            y, variance = frame.to_model(np.array([value])), frame.variances(np.array([noise_variance]))
+            self._belief.add(x[None, :], y, variance)
+            if self._index is not self._belief:
+                self._index.add(x[None, :], y, ratio * variance)
+        self._absorbed = len(self._told)
+
+
+class PartitionedSearch(ModelSearch):
+    """A search that evaluates where the index of a cell is highest, over all cells.
+
+    Parameters
+    ----------
+    method
+        Its options.
+    rule
+        When and how cells are split, from the kernel and D.
+    multiplier
+        What deviations in a cell are multiplied by.
+    domain, seed
+        Of the search.
+    """
+
+    asking_changes_nothing = True  # what it remembers of cells is a function of what they were told
+
+    def __init__(self, method: ModelBased, rule: RuleOf, multiplier: Multiplier, domain: Domain, seed: int) -> None:
+        super().__init__(method, domain, seed)
+        self.multiplier = multiplier
+        self.cells = PartitionedModel(method, rule, domain.dimension)
+        self.model = self.cells.learning
+        self._maxima: tuple[PartitionedProcess, CellMaxima] | None = None
+
+    def tell(self, told: Told) -> None:
+        self.cells.tell(told)
+
+    def decide(self, number: int, pending: Array) -> Proposal:  # noqa: ARG002  # draws are named by cells
+        """Propose the point of the highest index; deviations count pending points."""
+        process, noise = self.cells.index, self.cells.noise
+        if self._maxima is None or self._maxima[0] is not process:
+            found = CellMaxima(self.seed, lambda cell: self.multiplier(cell.gain, cell.depth, noise), self.domain)
+            self._maxima = process, found
+        best = self._maxima[1].highest(process, pending)
+        total = len(process.cells)
+        return Proposal(
+            best.point,
+            f"largest upper confidence bound of {total} cell{'s' * (total > 1)}, beta = {best.multiplier:.3g} "
+            f"({best.value:.4g})",
+        )
+
+    def recommend(self, context: Array | None = None) -> Guess:
+        """Return the evaluated point whose 90 % credible interval has the highest lower end."""
+        refuse_context(self, context)
+        process = self.cells.belief
+        x = process.x
+        at = process.predict(x)
+        best = int(np.argmax(at.mean - CREDIBLE * at.deviation))
+        gain = expected_gain(process, x[best], generator(self.seed, self.model.trials, _GAIN), self.domain)
+        return self.cells.frame.guess(x[best].copy(), float(at.mean[best]), float(at.deviation[best]), gain)
+
+    @property
+    def belief(self) -> Posterior:
+        return self.cells.belief
+
+    def explain(self) -> dict[str, object]:
+        if not self.model.trials:
+            return {"trials": 0}
+        frame, process = self.cells.frame, self.cells.belief
+        cells = process.cells
+        return {
+            "trials": self.model.trials,
+            "initial design complete": self.model.settled,
+            "kernel": repr(frame.kernel),
+            "shift": frame.shift,
+            "scale": frame.scale,
+            "log evidence": process.log_evidence,
+            "largest cell": max(cell.count for cell in cells),
+            "cells": [
+                {
+                    "lower": cell.lower.tolist(),
+                    "upper": cell.upper.tolist(),
+                    "depth": cell.depth,
+                    "observations": cell.count,
+                    "multiplier": self.multiplier(index.gain, index.depth, self.cells.noise),
+                }
+                for cell, index in zip(cells, self.cells.index.cells, strict=True)
+            ],
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PiGPUCB(ModelBased):
+    """Evaluate where mu_A(x) + beta_A sigma_A(x) is largest over the cells A [JBG20, algorithm 1].
+
+        beta_A = B + sigma sqrt(2 (gamma_A + 1 + log(1/delta_A))),    lambda = 1 + 2/n
+
+    is [CG17, theorem 2] for the observations in A, as in [JBG20, theorem 1]: the norm of f on A is at most that on the
+    cube, and the noise of the trials that fall into A is as it was. gamma_A is the gain realised in A. Their union is
+    over the cells that n trials can make; here a cell made by J halvings has the share
+    delta_A = 6/(pi^2 (J + 1)^2) 2^-J delta, which adds up to delta over all cells there could ever be, so that beta_A
+    changes only when A is told something. All bands then hold at once with probability 1 - delta.
+
+    The posterior that lambda regularises serves the index alone; recommendations come from the cells' posteriors under
+    the stated noise. Recommended is the evaluated point whose credible interval has the highest lower end: means of
+    cells are less certain near their faces, and the highest of many means is the luckiest.
+
+    Parameters
+    ----------
+    norm_bound
+        B >= ||f||_K, in model units.
+    delta
+        Probability with which a band may fail.
+    budget
+        n, the number of trials planned; it only enters lambda.
+    scale
+        What beta_A is multiplied by; 1 is the theorem.
+    smoothness
+        nu, which decides how many observations a cell holds; None takes the kernel's own.
+    capacity
+        How many observations the whole cube holds before it is split, >= 1; a cell of side rho holds
+        capacity rho^(-1/b). 1 is the printed rule. With more, cells are fewer, know more and cost more
+        (experiments/partitioned.py compares).
+    all_axes
+        Whether a split halves every axis, as printed, into 2^D cells (at most 10 dimensions), or one at a time.
+    kernel
+        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe: Matérn with nu = 2.5,
+        its length-scale learned from the first `n_initial` trials.
+    noise
+        Standard deviation of one observation, > 0, in the units of the values.
+    n_initial
+        Trials that must be told before the model decides, >= 1; until then points are uniform.
+    standardise
+        Whether the model sees values less their mean and divided by their standard deviation: model units are then
+        multiples of that deviation, otherwise the units of the values.
+    sketch
+        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
+
+    Examples
+    --------
+    >>> round(PiGPUCB(noise=0.1, delta=0.05).multiplier(gain=4.0, depth=2, noise=0.1), 3)
+    1.491
+    """
+
+    facts: ClassVar[MethodFacts] = MethodFacts(
+        title="pi-GP-UCB: an independent process in each cell of an adaptive partition",
+        paper="Janz, Burt and González 2020, Bandit optimisation of functions in the Matérn kernel RKHS, AISTATS",
+        assumes="norm of f at most B in the RKHS of a Matérn kernel with nu > 1, K(x, x) <= 1; sub-Gaussian noise",
+        best_for="thousands of trials on rough functions",
+    )
+
+    norm_bound: float = 1.0
+    delta: float = 0.001
+    budget: int = 100
+    scale: float = 1.0
+    smoothness: float | None = None
+    capacity: float = 64.0
+    all_axes: bool = False
+
+    def check(self) -> None:
+        object.__setattr__(self, "norm_bound", as_number(self.norm_bound, name="norm_bound", above=0.0))
+        object.__setattr__(self, "delta", as_probability(self.delta))
+        object.__setattr__(self, "budget", as_count(self.budget, name="budget", at_least=1))
+        object.__setattr__(self, "scale", as_number(self.scale, name="scale", above=0.0))
+        object.__setattr__(self, "capacity", as_number(self.capacity, name="capacity", at_least=1.0))
+        if self.sketch is not None:
+            raise InvalidInput("sketch: expected None, since cells keep posteriors small already, got one")
+        match self.kernel:
+            case Kernel(variance=variance) if variance > 1:
+                raise InvalidInput(
+                    f"kernel: expected K(x, x) <= 1, which pi-GP-UCB needs, got {self.kernel!r}; scale f"
+                )
+            case Learned(amplitude=amplitude) if amplitude > 1:
+                raise InvalidInput(f"kernel: expected an amplitude of at most 1, got {self.kernel!r}; scale f")
+        object.__setattr__(self, "smoothness", self._smoothness())
+
+    def _smoothness(self) -> float:
+        if self.smoothness is not None:
+            return as_number(self.smoothness, name="smoothness", above=0.0)
+        match self.form_of_kernel:
+            case Matern(nu=nu) | Learned(nu=nu):
+                return nu
+            case GammaExponential(a=a) if a < 2:
+                return a / 2  # their spectral densities decay like those of Matérn kernels
+            case PiecewisePolynomial(q=q):
+                return q + 0.5
+        raise InvalidInput(
+            f"smoothness: expected a number, since nu is no fact of {self.kernel!r}; give smoothness=... or a Matérn "
+            "kernel"
+        )
+
+    def start(self, domain: Domain, seed: int) -> PartitionedSearch:
+        form = self.form_of_kernel
+        self.rule(form.start() if isinstance(form, Learned) else form, domain.dimension)  # refuses what cannot be split
+        return PartitionedSearch(self, self.rule, self.multiplier, domain, seed)
+
+    def rule(self, kernel: Kernel, dimension: int) -> SplittingRule:
+        """Return when and how cells of this `dimension` are split under this kernel, which may have been learned."""
+        assert self.smoothness is not None
+        return SplittingRule(kernel, dimension, self.smoothness, self.capacity, self.all_axes)
+
+    def regulariser(self, noise_variance: float) -> float:  # noqa: ARG002  # their lambda does not depend on it
+        return 1 + 2 / self.budget  # [CG17, algorithm 1, line 1]
+
+    def multiplier(self, gain: float, depth: int, noise: float) -> float:
+        """Return beta_A, scaled, of a cell made by `depth` halvings with `gain` nats gained; noise in model units."""
+        union = log(1 / (self.delta * cell_share(depth)))
+        return self.scale * (self.norm_bound + noise * sqrt(2 * (gain + 1 + union)))
+
+    def score(self, model: Surrogate) -> tuple[Score, str]:
+        """Return the index of the undivided cube, under the exact posterior of all that was told."""
+        beta = self.multiplier(model.gain, 0, model.noise)
+        return upper_bound(beta), f"largest upper confidence bound, beta = {beta:.3g}"
