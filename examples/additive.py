@@ -24,7 +24,7 @@ def process(heat: float, acid: float, speed: float, time: float, salt: float, lo
 
 def run(n_trials: int = 80, seed: int = 0) -> float:
     """Tune, print what was found, and return the yield at the recommended setting."""
-    optimizer = qd.Optimizer(SPACE, direction="maximize", method=qd.AddGPUCB(), seed=seed)
+    optimizer = qd.Optimizer(SPACE, direction="maximize", method=qd.research.AddGPUCB(), seed=seed)
     noise = np.random.default_rng(seed)
     for _ in range(n_trials):
         trial = optimizer.ask()

@@ -21,7 +21,7 @@ def chance(size: int, colour: str) -> float:
 
 def show(visitors: int = 300, seed: int = 0) -> None:
     """Serve so many visitors with either method, and print how many clicks were lost."""
-    methods: dict[str, Method] = {"UCB1": qd.UCB1(), "GPUCB": qd.GPUCB(noise=0.5, scale=0.2)}
+    methods: dict[str, Method] = {"UCB1": qd.research.UCB1(), "GPUCB": qd.research.GPUCB(noise=0.5, scale=0.2)}
     print("method   clicks lost   recommended          chance of a click there (the best has 0.80)")
     for name, method in methods.items():
         optimizer = qd.Optimizer(SPACE, direction="maximize", method=method, seed=seed)

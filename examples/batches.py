@@ -22,8 +22,8 @@ def bake(batches: int = 5) -> None:
     truth = f.maximum()[1]
     methods = {
         "LP-GP-UCB": qd.LPGPUCB(kernel=KERNEL, norm_bound=1.0, noise=NOISE, budget=batches * OVENS, degree=0),
-        "GP-BUCB": qd.GPBUCB(noise=NOISE, scale=0.2),
-        "GP-UCB-PE": qd.GPUCBPE(noise=NOISE, scale=0.2, region_scale=0.05, batch_size=OVENS),
+        "GP-BUCB": qd.research.GPBUCB(noise=NOISE, scale=0.2),
+        "GP-UCB-PE": qd.research.GPUCBPE(noise=NOISE, scale=0.2, region_scale=0.05, batch_size=OVENS),
     }
     for name, method in methods.items():
         optimizer = qd.Optimizer(SPACE, direction="maximize", method=method, seed=SEED)

@@ -35,7 +35,9 @@ def run(method: Method, n_trials: int, seed: int = 0) -> qd.Optimizer:
 def main(n_trials: int = 45) -> None:
     """Print what is recommended at each site, by a learned model and by one that certifies."""
     learned = run(qd.CGPUCB(noise=NOISE), n_trials)
-    certified = run(qd.LP0(kernel=qd.Matern(2.5, [0.3, 0.5]), norm_bound=2.0, noise=NOISE, budget=n_trials), n_trials)
+    certified = run(
+        qd.research.LP0(kernel=qd.Matern(2.5, [0.3, 0.5]), norm_bound=2.0, noise=NOISE, budget=n_trials), n_trials
+    )
     print(
         f"{'site':8} {'best':>7}   {'CGP-UCB':>8} (90 % interval)   {'LP-GP-UCB':>9}   at most this far from the best"
     )

@@ -61,7 +61,7 @@ def spread(repeats: int = 6) -> float:
 
 def search(n_trials: int, norm_bound: float = 1.0) -> qd.Optimizer:
     """Ask and tell; return the optimizer with its map."""
-    method = qd.MultiScaleLevelSet(
+    method = qd.research.MultiScaleLevelSet(
         threshold=LIMIT, accuracy=ACCURACY, kernel=KERNEL, norm_bound=norm_bound, noise=NOISE
     )
     optimizer = qd.Optimizer(SPACE, direction="maximize", method=method, seed=0)

@@ -21,7 +21,7 @@ def explore(n_trials: int = 120, width: int = 48) -> None:
     kernel = qd.Matern(2.5, 0.3)
     f = draw_rkhs_function(kernel, 2, norm=2.0, rng=generator(seed))
     space = qd.Space(temperature=qd.Float(20.0, 90.0), pressure=qd.Float(0.1, 10.0, log=True))
-    method = qd.MultiScaleLevelSet(threshold=limit, kernel=kernel, norm_bound=2.0, noise=noise, accuracy=0.1)
+    method = qd.research.MultiScaleLevelSet(threshold=limit, kernel=kernel, norm_bound=2.0, noise=noise, accuracy=0.1)
     optimizer = qd.Optimizer(space, direction="maximize", method=method, seed=seed)
     for i in range(n_trials):
         trial = optimizer.ask()

@@ -21,7 +21,9 @@ def search(budget: int = 600) -> None:
     f = draw_rkhs_function(kernel, dimension=2, norm=1.0, rng=generator(seed), style="rough")
     truth = f.maximum()[1]
     space = qd.Space(x=qd.Float(0, 1), y=qd.Float(0, 1))
-    method = qd.PiGPUCB(kernel=kernel, norm_bound=1.0, noise=noise, budget=budget, scale=0.5, standardise=False)
+    method = qd.research.PiGPUCB(
+        kernel=kernel, norm_bound=1.0, noise=noise, budget=budget, scale=0.5, standardise=False
+    )
     optimizer = qd.Optimizer(space, direction="maximize", method=method, seed=seed)
     print("readings  cells  largest cell  ms a reading   f recommended  maximum")
     stops = sorted({budget * share // 8 for share in (0, 1, 2, 4, 8)})

@@ -37,7 +37,7 @@ def compare(n_trials: int = 40, seed: int = 3) -> None:
     """Run both searches and print what each recommends."""
     kernel = Learned(refit_every="doubling")
     methods = {
-        "GPUCB": qd.GPUCB(kernel=kernel, noise=NOISE),
+        "GPUCB": qd.research.GPUCB(kernel=kernel, noise=NOISE),
         "StableOpt": qd.StableOpt(perturbation=MISSED, kernel=kernel, noise=NOISE),
     }
     print("method      temperature  dose   quality there   if missed (true)   if missed (believed, 90 %)")

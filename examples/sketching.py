@@ -27,7 +27,7 @@ def show(n: int, trials: int) -> None:
     points = rng.random((2000, 2))
     deviations = []
     for name, gp in (
-        ("exact", qd.GaussianProcess(kernel, noise_variance=noise**2)),
+        ("exact", qd.gp.GaussianProcess(kernel, noise_variance=noise**2)),
         ("sketched", SketchedProcess(kernel, noise_variance=noise**2)),
     ):
         start = process_time()
@@ -46,7 +46,7 @@ def show(n: int, trials: int) -> None:
     print(f"sketched variances are {ratio.min():.2f} to {ratio.max():.2f} times the exact ones")
 
     space = qd.Space(x=qd.Float(0, 1), y=qd.Float(0, 1))
-    method = qd.BKB(kernel=kernel, noise=noise, norm_bound=2.0, standardise=False)
+    method = qd.research.BKB(kernel=kernel, noise=noise, norm_bound=2.0, standardise=False)
     optimizer = qd.Optimizer(space, direction="maximize", method=method, seed=0)
     for number in range(trials):
         trial = optimizer.ask()

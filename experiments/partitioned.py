@@ -88,7 +88,7 @@ class Exact:
 
     def __init__(self, method: PiGPUCB, points: Array, n: int) -> None:
         kernel = method.form_of_kernel
-        assert isinstance(kernel, qd.Kernel)
+        assert isinstance(kernel, qd.kernels.Kernel)
         self.posterior = ManyPoints(kernel, points, method.regulariser(NOISE**2), n)
         self.told: list[tuple[int, float]] = []
 
@@ -132,7 +132,7 @@ class Partitioned:
 
     def __init__(self, method: PiGPUCB, points: Array) -> None:
         kernel = method.form_of_kernel
-        assert isinstance(kernel, qd.Kernel)
+        assert isinstance(kernel, qd.kernels.Kernel)
         self.method, self.kernel, self.points = method, kernel, points
         dimension = points.shape[1]
         self.rule: SplittingRule = method.rule(kernel, dimension)
@@ -191,13 +191,13 @@ class Partitioned:
         return [part.told for part in self.parts if part.told]
 
 
-def recommended(kernel: qd.Kernel, points: Array, groups: Sequence[Sequence[tuple[int, float]]]) -> int:
+def recommended(kernel: qd.kernels.Kernel, points: Array, groups: Sequence[Sequence[tuple[int, float]]]) -> int:
     """The evaluated point of the highest lower end of its credible interval, given the observations of its group."""
     best, at = -np.inf, -1
     for told in groups:
         seen, which = np.unique([j for j, _ in told], return_inverse=True)
         counts = np.bincount(which)
-        gp = qd.GaussianProcess(kernel, noise_variance=NOISE**2)
+        gp = qd.gp.GaussianProcess(kernel, noise_variance=NOISE**2)
         gp.add(points[seen], np.bincount(which, [y for _, y in told]) / counts, NOISE**2 / counts)  # repeats merged
         belief = gp.predict(points[seen])
         lower = belief.mean - CREDIBLE * belief.deviation
@@ -242,7 +242,9 @@ def on_cube(kernel: str, method: str, seed: int, n: int) -> Row:
     f, noise = function(kernel, DIMENSION, seed), NOISE * generator(seed, STREAM_NOISE).standard_normal(n)
     top = f.maximum()[1]
     known, none = PROBLEMS[kernel, DIMENSION], np.empty((0, DIMENSION))
-    exact = qd.IGPUCB(kernel=known, norm_bound=NORM, noise=NOISE, delta=DELTA, budget=n, standardise=False, n_initial=1)
+    exact = qd.research.IGPUCB(
+        kernel=known, norm_bound=NORM, noise=NOISE, delta=DELTA, budget=n, standardise=False, n_initial=1
+    )
     search = (exact if method == "exact" else method_of(method, kernel, n)).start(Domain.cube(DIMENSION), seed)
     total, spent = 0.0, 0.0
     for i in range(n):

@@ -76,17 +76,19 @@ Regret: TypeAlias = Literal["simple", "cumulative"]
 NAME = "rates"
 NORM, NOISE, DELTA = 1.0, 0.1, 0.05
 CHECKPOINTS = (10, 18, 32, 56, 100, 178, 316, 562, 1000, 1778, 3162, 5623, 10000)
-PROBLEMS: dict[tuple[str, int], qd.Kernel] = {
+PROBLEMS: dict[tuple[str, int], qd.kernels.Kernel] = {
     ("matern-1/2", 1): qd.Matern(0.5, 0.2),
     ("matern-3/2", 1): qd.Matern(1.5, 0.2),
     ("matern-5/2", 1): qd.Matern(2.5, 0.2),
     ("matern-1/2", 2): qd.Matern(0.5, 0.3),
     ("matern-3/2", 2): qd.Matern(1.5, 0.3),
     ("matern-5/2", 2): qd.Matern(2.5, 0.3),
-    ("rational-quadratic", 1): qd.RationalQuadratic(1.0, 0.2),
+    ("rational-quadratic", 1): qd.kernels.RationalQuadratic(1.0, 0.2),
     # a = 1 would be Matérn 1/2; for a < 1 the modulus between two arms exceeds what f varies over the cube.
-    ("gamma-exponential", 1): qd.GammaExponential(1.5, 0.2),
-    ("piecewise-polynomial", 1): qd.PiecewisePolynomial(1, 1, 0.5),  # of range .5: its correlation is 1/2 at .19
+    ("gamma-exponential", 1): qd.kernels.GammaExponential(1.5, 0.2),
+    ("piecewise-polynomial", 1): qd.kernels.PiecewisePolynomial(
+        1, 1, 0.5
+    ),  # of range .5: its correlation is 1/2 at .19
 }
 HORIZONS = {"arms": 10000, "continuum": 1000}
 SIDE = {1: 256, 2: 16}  # arms an axis, a power of two
@@ -101,26 +103,26 @@ TRIVIAL: dict[Regret, float] = {"cumulative": 1.0, "simple": 0.0}  # slopes of a
 # --- what is run
 
 
-def smoothness(kernel: qd.Kernel) -> float:
+def smoothness(kernel: qd.kernels.Kernel) -> float:
     """nu of the Matérn kernel whose spectral density decays like this kernel's; inf where it decays faster."""
     match kernel:
         case qd.Matern(nu=nu):
             return nu
-        case qd.GammaExponential(a=a):
+        case qd.kernels.GammaExponential(a=a):
             return a / 2
-        case qd.PiecewisePolynomial(q=q):
+        case qd.kernels.PiecewisePolynomial(q=q):
             return q + 0.5
         case _:
             return inf
 
 
-def degrees(kernel: qd.Kernel) -> tuple[int, ...]:
+def degrees(kernel: qd.kernels.Kernel) -> tuple[int, ...]:
     """The degrees k that LP-GP-UCB runs with: 0, and ceil(nu) - 1 where that differs; 1 where nu is infinite."""
     nu = smoothness(kernel)
     return tuple(sorted({0, 1 if nu == inf else ceil(nu) - 1}))
 
 
-def methods(kernel: qd.Kernel) -> tuple[str, ...]:
+def methods(kernel: qd.kernels.Kernel) -> tuple[str, ...]:
     """Names of the methods that run on a kernel."""
     return (*(f"lp-gp-ucb-{k}" for k in degrees(kernel)), "gp-ucb", "igp-ucb")
 
@@ -166,7 +168,7 @@ class Posterior(ABC):
         lambda > 0.
     """
 
-    def __init__(self, kernel: qd.Kernel, points: Array, regulariser: float) -> None:
+    def __init__(self, kernel: qd.kernels.Kernel, points: Array, regulariser: float) -> None:
         self.kernel, self.points, self.regulariser = kernel, points, regulariser
         self.mean = np.zeros(len(points))
         self.variance = np.full(len(points), kernel.variance)
@@ -194,7 +196,7 @@ class Posterior(ABC):
 class FewPoints(Posterior):
     """The whole covariance matrix: O(A^2) an observation, however many there are."""
 
-    def __init__(self, kernel: qd.Kernel, points: Array, regulariser: float) -> None:
+    def __init__(self, kernel: qd.kernels.Kernel, points: Array, regulariser: float) -> None:
         super().__init__(kernel, points, regulariser)
         self.covariance = np.array(kernel(points))
 
@@ -208,7 +210,7 @@ class FewPoints(Posterior):
 class ManyPoints(Posterior):
     """The rows that were taken off the prior covariances: O(A t) for observation t."""
 
-    def __init__(self, kernel: qd.Kernel, points: Array, regulariser: float, n: int) -> None:
+    def __init__(self, kernel: qd.kernels.Kernel, points: Array, regulariser: float, n: int) -> None:
         super().__init__(kernel, points, regulariser)
         self.rows = np.empty((n, len(points)))
         self.count = 0
@@ -239,9 +241,9 @@ class OverPoints:
         Whether to keep the covariance matrix of all points.
     """
 
-    def __init__(self, method: str, kernel: qd.Kernel, points: Array, n: int, seed: int, *, few: bool) -> None:
-        self.gp_ucb = qd.GPUCB(kernel=kernel, form=Finite(arms=len(points)), noise=NOISE, delta=DELTA)
-        self.igp_ucb = qd.IGPUCB(kernel=kernel, norm_bound=NORM, noise=NOISE, delta=DELTA, budget=n)
+    def __init__(self, method: str, kernel: qd.kernels.Kernel, points: Array, n: int, seed: int, *, few: bool) -> None:
+        self.gp_ucb = qd.research.GPUCB(kernel=kernel, form=Finite(arms=len(points)), noise=NOISE, delta=DELTA)
+        self.igp_ucb = qd.research.IGPUCB(kernel=kernel, norm_bound=NORM, noise=NOISE, delta=DELTA, budget=n)
         self.improved = method == "igp-ucb"
         chosen = self.igp_ucb if self.improved else self.gp_ucb
         regulariser = chosen.regulariser(NOISE**2)
@@ -281,7 +283,7 @@ class OverPoints:
         """The evaluated point of highest posterior mean under the stated noise."""
         seen = np.flatnonzero(self.counts)
         points, counts = self.posterior.points[seen], self.counts[seen]
-        gp = qd.GaussianProcess(self.posterior.kernel, noise_variance=NOISE**2)
+        gp = qd.gp.GaussianProcess(self.posterior.kernel, noise_variance=NOISE**2)
         gp.add(points, self.sums[seen] / counts, NOISE**2 / counts)  # repeats merged
         return np.asarray(points[int(np.argmax(gp.predict_mean(points)))])
 
@@ -412,7 +414,7 @@ class Claim:
         return f"{self.exponent:.3f} ({self.certainty})"
 
 
-def claims(kernel: qd.Kernel, dimension: int, method: str, regret: Regret) -> list[Claim]:
+def claims(kernel: qd.kernels.Kernel, dimension: int, method: str, regret: Regret) -> list[Claim]:
     """Exponents of upper bounds for a method, smallest first; equal ones once, with the better certainty.
 
     For LP-GP-UCB with k >= 1 the theorem as stated and, where that is more, what its proof covers for every n. The
@@ -451,7 +453,7 @@ def claims(kernel: qd.Kernel, dimension: int, method: str, regret: Regret) -> li
     return [c for i, c in enumerate(found) if not i or c.exponent > found[i - 1].exponent + 1e-9]
 
 
-def lower_bound(kernel: qd.Kernel, dimension: int, regret: Regret) -> tuple[float, bool] | None:
+def lower_bound(kernel: qd.kernels.Kernel, dimension: int, regret: Regret) -> tuple[float, bool] | None:
     """The exponent of the lower bound, and whether it is about this kernel.
 
     Otherwise it is that of the Matérn kernel whose spectral density decays alike; None where there is none.
@@ -624,7 +626,7 @@ def _regrets(group: Sequence[Row], quantity: Quantity) -> tuple[Array, Array]:
     return n, np.array([row[quantity] for row in group], dtype=np.float64)
 
 
-def _of(group: Sequence[Row]) -> tuple[qd.Kernel, int, str, Ints]:
+def _of(group: Sequence[Row]) -> tuple[qd.kernels.Kernel, int, str, Ints]:
     """Kernel, D, method and the positions of the fitted checkpoints."""
     row = group[0]
     dimension = cast(int, row["D"])

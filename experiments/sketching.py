@@ -57,7 +57,7 @@ from quadrat.randomness import generator
 NAME = "sketching"
 NOISE, NORM, DELTA = 0.1, 1.0, 0.05
 REGULARISER = 16 * NOISE**2 / NORM**2
-PROBLEMS: dict[str, tuple[qd.Kernel, int]] = {
+PROBLEMS: dict[str, tuple[qd.kernels.Kernel, int]] = {
     "Matérn 5/2, D = 2": (qd.Matern(2.5, 0.3), 2),
     "squared exponential, D = 3": (qd.SquaredExponential(0.5), 3),
     "Matérn 5/2, D = 3": (qd.Matern(2.5, 0.6), 3),
@@ -111,7 +111,7 @@ class UpperBound:
 class Cells:
     """LP-GP-UCB in one of its forms."""
 
-    def __init__(self, method: str, kernel: qd.Kernel, dimension: int, n: int, seed: int) -> None:
+    def __init__(self, method: str, kernel: qd.kernels.Kernel, dimension: int, n: int, seed: int) -> None:
         plain = LPGPUCB(kernel=kernel, norm_bound=NORM, noise=NOISE, budget=n, degree=0, delta=DELTA)
         self.search: Search
         if method == "LP one band":
@@ -141,7 +141,7 @@ class Cells:
 class Public:
     """IGPUCB through the optimizer."""
 
-    def __init__(self, method: str, kernel: qd.Kernel, dimension: int, seed: int) -> None:
+    def __init__(self, method: str, kernel: qd.kernels.Kernel, dimension: int, seed: int) -> None:
         sketch = Sketch() if method.endswith("sketched") else None
         space = qd.Space.from_dict({f"x{j}": qd.Float(0, 1) for j in range(dimension)})
         chosen = IGPUCB(

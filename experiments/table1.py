@@ -143,7 +143,7 @@ def method_of(name: str, n: int) -> Method | str | None:
     """What the optimizer is given for one of `METHODS`."""
     if name == "default":
         return None
-    return qd.paper_preset(name, n) if name in PRINTED else name
+    return qd.research.paper_preset(name, n) if name in PRINTED else name
 
 
 def run(

@@ -103,7 +103,7 @@ class Bayesian:
     """mu_(t-1) +- sqrt(beta_t) sigma_(t-1) of GP-UCB for finitely many arms; t - 1 observations, lambda = sigma^2."""
 
     def __init__(self, noise: float) -> None:
-        self.gp = qd.GaussianProcess(KERNEL, noise_variance=noise**2)
+        self.gp = qd.gp.GaussianProcess(KERNEL, noise_variance=noise**2)
         self.method = GPUCB(kernel=KERNEL, noise=noise, form=Finite(arms=POINTS), delta=DELTA)
 
     def add(self, X: ArrayLike, y: ArrayLike) -> None:

@@ -15,6 +15,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from quadrat._core.lazy_names import lazy_names
+from quadrat._core.moved import resolve_old_names
 
 if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps the two lists equal
     from quadrat import confidence as confidence
@@ -28,56 +29,16 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     from quadrat import plots as plots
     from quadrat import problems as problems
     from quadrat import report as report
+    from quadrat import research as research
     from quadrat import space as space
     from quadrat import studies as studies
     from quadrat import theory as theory
-    from quadrat.confidence import (
-        AdaptiveBand,
-        Assumptions,
-        Certificate,
-        LocalBand,
-        SimpleBand,
-        UserHolder,
-        certificate_curve,
-        certify,
-    )
-    from quadrat.errors import InvalidInput, NotAvailable, NumericalFailure, QuadratError
-    from quadrat.gp import Fit, GaussianProcess, Observations, Priors, Sketch, fit_map
+    from quadrat.confidence import Assumptions
+    from quadrat.errors import InvalidInput, NotAvailable, NumericalFailure, QuadratError, QuadratWarning
     from quadrat.integrations import QuadratSampler, QuadratSearchCV, journal_storage, recommend, suggest
-    from quadrat.kernels import (
-        GammaExponential,
-        Kernel,
-        Matern,
-        OnAxes,
-        PiecewisePolynomial,
-        RationalQuadratic,
-        SquaredExponential,
-    )
+    from quadrat.kernels import Matern, SquaredExponential
     from quadrat.loop import Result, maximize, minimize
-    from quadrat.methods import (
-        BKB,
-        CGPUCB,
-        GPBUCB,
-        GPUCB,
-        GPUCBPE,
-        IGPUCB,
-        LP0,
-        LPGPUCB,
-        MFGPUCB,
-        UCB1,
-        AddGPUCB,
-        Auto,
-        ExpectedImprovement,
-        Heuristic,
-        LevelSet,
-        MultiScaleLevelSet,
-        PiGPUCB,
-        ProbabilityOfImprovement,
-        RandomSearch,
-        SobolSearch,
-        StableOpt,
-        paper_preset,
-    )
+    from quadrat.methods import CGPUCB, LPGPUCB, MFGPUCB, Auto, LevelSet, Method, RandomSearch, SobolSearch, StableOpt
     from quadrat.optimizer import (
         FAILED,
         BestSeen,
@@ -95,96 +56,74 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
 __version__ = "0.1.0"
 
 _HOME = {
-    "confidence": "AdaptiveBand Assumptions Certificate LocalBand SimpleBand UserHolder certificate_curve certify",
-    "errors": "InvalidInput NotAvailable NumericalFailure QuadratError",
-    "gp": "Fit GaussianProcess Observations Priors Sketch fit_map",
+    "confidence": "Assumptions",
+    "errors": "InvalidInput NotAvailable NumericalFailure QuadratError QuadratWarning",
     "integrations": "QuadratSampler QuadratSearchCV journal_storage recommend suggest",
-    "kernels": "GammaExponential Kernel Matern OnAxes PiecewisePolynomial RationalQuadratic SquaredExponential",
-    "methods": "AddGPUCB Auto BKB CGPUCB ExpectedImprovement GPBUCB GPUCB GPUCBPE Heuristic IGPUCB LP0 LPGPUCB LevelSet"
-    " MFGPUCB MultiScaleLevelSet PiGPUCB ProbabilityOfImprovement RandomSearch SobolSearch StableOpt UCB1 paper_preset",
-    "optimizer": "BestSeen CertificateReport Estimate FAILED LevelSetReport Measured Optimizer Recommendation Trial"
-    " TrialRecord",
-    "space": "Categorical Context Fidelity Fixed Float Int Space",
+    "kernels": "Matern SquaredExponential",
     "loop": "Result maximize minimize",
+    "methods": "Auto CGPUCB LPGPUCB LevelSet MFGPUCB Method RandomSearch SobolSearch StableOpt",
+    "optimizer": "BestSeen CertificateReport Estimate FAILED LevelSetReport"
+    " Measured Optimizer Recommendation Trial TrialRecord",
+    "space": "Categorical Context Fidelity Fixed Float Int Space",
+}
+# Names that were here in version 0.1: they still resolve, with a warning that says where they are now.
+_FORMER = {
+    "confidence": "AdaptiveBand Certificate LocalBand SimpleBand UserHolder certificate_curve certify",
+    "gp": "Fit GaussianProcess Observations Priors Sketch fit_map",
+    "kernels": "GammaExponential Kernel OnAxes PiecewisePolynomial RationalQuadratic",
+    "research": "AddGPUCB BKB ExpectedImprovement GPBUCB GPUCB GPUCBPE Heuristic"
+    " IGPUCB LP0 MultiScaleLevelSet PiGPUCB ProbabilityOfImprovement UCB1 paper_preset",
 }
 _MODULES = (
-    "confidence gp integrations kernels loop methods optimizer partition plots problems report space studies theory"
+    "confidence gp integrations kernels loop methods optimizer partition plots problems report research space studies"
+    " theory"
 )
-_MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME, _MODULES)
+_MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME, _MODULES, _FORMER)
+resolve_old_names()
 if not TYPE_CHECKING:  # so that type checkers know a misspelt name
     __getattr__ = _load
 
 __all__ = [
-    "BKB",
     "CGPUCB",
     "FAILED",
-    "GPBUCB",
-    "GPUCB",
-    "GPUCBPE",
-    "IGPUCB",
-    "LP0",
     "LPGPUCB",
     "MFGPUCB",
-    "UCB1",
-    "AdaptiveBand",
-    "AddGPUCB",
     "Assumptions",
     "Auto",
     "BestSeen",
     "Categorical",
-    "Certificate",
     "CertificateReport",
     "Context",
     "Estimate",
-    "ExpectedImprovement",
     "Fidelity",
-    "Fit",
     "Fixed",
     "Float",
-    "GammaExponential",
-    "GaussianProcess",
-    "Heuristic",
     "Int",
     "InvalidInput",
-    "Kernel",
     "LevelSet",
     "LevelSetReport",
-    "LocalBand",
     "Matern",
     "Measured",
-    "MultiScaleLevelSet",
+    "Method",
     "NotAvailable",
     "NumericalFailure",
-    "Observations",
-    "OnAxes",
     "Optimizer",
-    "PiGPUCB",
-    "PiecewisePolynomial",
-    "Priors",
-    "ProbabilityOfImprovement",
     "QuadratError",
     "QuadratSampler",
     "QuadratSearchCV",
+    "QuadratWarning",
     "RandomSearch",
-    "RationalQuadratic",
     "Recommendation",
     "Result",
-    "SimpleBand",
-    "Sketch",
     "SobolSearch",
     "Space",
     "SquaredExponential",
     "StableOpt",
     "Trial",
     "TrialRecord",
-    "UserHolder",
-    "certificate_curve",
-    "certify",
-    "fit_map",
     "journal_storage",
     "maximize",
     "minimize",
-    "paper_preset",
     "recommend",
     "suggest",
 ]

@@ -67,7 +67,7 @@ class NumericalFailure(QuadratError, ArithmeticError):
     Examples
     --------
     >>> import quadrat as qd
-    >>> exact = qd.GaussianProcess(qd.SquaredExponential(10.0), noise_variance=0.0, jitter=False)
+    >>> exact = qd.gp.GaussianProcess(qd.SquaredExponential(10.0), noise_variance=0.0, jitter=False)
     >>> exact.add([[i / 50] for i in range(50)], [0.0] * 50)
     Traceback (most recent call last):
     quadrat.errors.NumericalFailure: ...

@@ -45,7 +45,7 @@ def test_recommended_has_the_highest_lower_end_of_a_group() -> None:
     groups = [[(0, 0.4), (0, 0.4), (0, 0.4), (1, 0.2)], [(8, 0.45)]]
     ends, means = [], []
     for told in groups:
-        gp = qd.GaussianProcess(kernel, noise_variance=NOISE**2)
+        gp = qd.gp.GaussianProcess(kernel, noise_variance=NOISE**2)
         gp.add(points[[j for j, _ in told]], [y for _, y in told])
         at = gp.predict(points[[told[0][0]]])
         ends.append(at.mean[0] - 1.645 * at.deviation[0])

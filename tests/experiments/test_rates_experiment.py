@@ -40,7 +40,7 @@ def test_the_posterior_over_points_is_exact(few: bool, regulariser: float) -> No
     )
     for j, value in zip(drawn.tolist(), y.tolist(), strict=True):
         ours.observe(j, value)
-    gp = qd.GaussianProcess(kernel, noise_variance=regulariser)
+    gp = qd.gp.GaussianProcess(kernel, noise_variance=regulariser)
     gp.add(points[drawn], y)
     at = gp.predict(points)
     assert ours.mean == pytest.approx(at.mean, abs=1e-9)
@@ -55,9 +55,9 @@ def test_the_index_and_the_recommendation_are_the_library_s(method: str) -> None
     kernel, points, n = qd.Matern(2.5, 0.2), rates.lattice(1024, 1), 40
     options = {"kernel": kernel, "noise": rates.NOISE, "delta": rates.DELTA, "n_initial": 1, "standardise": False}
     peer = (
-        qd.GPUCB(form=Finite(arms=len(points)), **options)
+        qd.research.GPUCB(form=Finite(arms=len(points)), **options)
         if method == "gp-ucb"
-        else qd.IGPUCB(norm_bound=rates.NORM, budget=n, **options)
+        else qd.research.IGPUCB(norm_bound=rates.NORM, budget=n, **options)
     ).start(Domain.cube(1), 0)
     assert isinstance(peer, ModelSearch)
     ours = rates.OverPoints(method, kernel, points, n, 0, few=False)
@@ -113,7 +113,7 @@ def test_the_horizon_does_not_matter() -> None:
 def test_the_threshold_is_above_every_variation() -> None:
     """gamma_n/sqrt(n) is smallest for the smoothest kernel, between a thousand and ten thousand evaluations."""
     kernel = rates.PROBLEMS["rational-quadratic", 1]
-    assert isinstance(kernel, qd.Kernel)
+    assert isinstance(kernel, qd.kernels.Kernel)
     largest = float(Assumptions(kernel, rates.NORM, rates.NOISE).variation([1.0]))
     assert largest <= sqrt(2) * rates.NORM
     assert rates.threshold("rational-quadratic", 1, 3162) > largest
@@ -188,7 +188,7 @@ def test_what_is_stated_and_what_is_proved_are_told_apart() -> None:
     assert [str(claim) for claim in found] == ["-0.357 (sparse n)", "-0.143 (proved)"]
     found = rates.claims(qd.Matern(1.5), 1, "igp-ucb", "cumulative")
     assert [str(claim) for claim in found] == ["0.750 (conditional)", "0.900 (proved)"]
-    found = rates.claims(qd.RationalQuadratic(1.0), 1, "lp-gp-ucb-1", "cumulative")
+    found = rates.claims(qd.kernels.RationalQuadratic(1.0), 1, "lp-gp-ucb-1", "cumulative")
     assert [str(claim) for claim in found] == ["0.500 (conditional)"]
 
 

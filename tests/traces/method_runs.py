@@ -77,7 +77,7 @@ def lp_certified() -> Trace:
 @traced
 def lp_certified_plane() -> Trace:
     """LPGPUCB certified in two dimensions, degree 2, squared exponential, a Hölder bound of the user's, minimised."""
-    method = lp(kernel=qd.SquaredExponential(0.7), degree=2, holder=qd.UserHolder(4.0, 1.0), delta=0.1)
+    method = lp(kernel=qd.SquaredExponential(0.7), degree=2, holder=qd.confidence.UserHolder(4.0, 1.0), delta=0.1)
     return scripted(method, direction="minimize").trace(1)
 
 
@@ -124,13 +124,13 @@ def lp_learned() -> Trace:
 @traced
 def lp_sketched() -> Trace:
     """LPGPUCB with a sketched posterior."""
-    return scripted(lp(sketch=qd.Sketch(epsilon=0.5, q=3.0)), space=LINE, at=LINE_AT).trace(1)
+    return scripted(lp(sketch=qd.gp.Sketch(epsilon=0.5, q=3.0)), space=LINE, at=LINE_AT).trace(1)
 
 
 @traced
 def lp_local_band() -> Trace:
     """LPGPUCB with a budget so large that the band is made of local ones: 140 results added, then asked."""
-    method = lp(budget=300, kernel=qd.PiecewisePolynomial(1, 1, 0.8), noise=0.1)
+    method = lp(budget=300, kernel=qd.kernels.PiecewisePolynomial(1, 1, 0.8), noise=0.1)
     watched = Watched(qd.Optimizer(LINE, direction="maximize", method=method, seed=2), LINE_AT)
     points = [{"x": (0.7548776662466927 * k) % 1.0} for k in range(140)]
     watched.optimizer.add_trials(points, [hill(point) + noise(k) for k, point in enumerate(points)])
@@ -189,7 +189,7 @@ def _in_contexts(space: qd.Space, method: qd.methods.Method, contexts: Sequence[
 @traced
 def lp0() -> Trace:
     """LP0: cell averages, with a gamma-exponential kernel."""
-    method = qd.LP0(kernel=qd.GammaExponential(1.5, 0.5), norm_bound=3.0, noise=0.05, budget=20)
+    method = qd.research.LP0(kernel=qd.kernels.GammaExponential(1.5, 0.5), norm_bound=3.0, noise=0.05, budget=20)
     return scripted(method, space=LINE, at=LINE_AT, n=14).trace(1)
 
 
@@ -199,8 +199,8 @@ def lp0() -> Trace:
 @traced
 def gp_ucb() -> Trace:
     """GPUCB in its finite form with a learned kernel, and its agnostic form with a rational quadratic one."""
-    first = scripted(qd.GPUCB()).trace(5)
-    method = qd.GPUCB(kernel=qd.RationalQuadratic(2.0, 0.6), form=Agnostic(norm_bound=2.0), scale=0.2)
+    first = scripted(qd.research.GPUCB()).trace(5)
+    method = qd.research.GPUCB(kernel=qd.kernels.RationalQuadratic(2.0, 0.6), form=Agnostic(norm_bound=2.0), scale=0.2)
     second = scripted(method, direction="minimize", seed=3).trace(5)
     return both(first, second)
 
@@ -213,8 +213,8 @@ def both(*traces: Trace) -> Trace:
 @traced
 def gp_ucb_sketched() -> Trace:
     """GPUCB in its continuous form, its posterior sketched, its length-scale learned again and again."""
-    method = qd.GPUCB(
-        kernel=Learned(nu=1.5, refit_every=4), form=Continuous(), sketch=qd.Sketch(), standardise=False, scale=0.1
+    method = qd.research.GPUCB(
+        kernel=Learned(nu=1.5, refit_every=4), form=Continuous(), sketch=qd.gp.Sketch(), standardise=False, scale=0.1
     )
     return scripted(method).trace(5)
 
@@ -231,31 +231,31 @@ def best_arm(params: Mapping[str, Any]) -> float:
 @traced
 def gp_ucb_on_arms() -> Trace:
     """GPUCB on a finite space, without predictions: version 0.1.0 has none there."""
-    return scripted(qd.GPUCB(form=Finite(arms=12)), space=ARMS, at=(), value=best_arm).trace(1)
+    return scripted(qd.research.GPUCB(form=Finite(arms=12)), space=ARMS, at=(), value=best_arm).trace(1)
 
 
 @traced
 def ucb1() -> Trace:
     """UCB1 on a finite space, past its first round of all arms."""
-    return scripted(qd.UCB1(noise=0.2), space=ARMS, at=ARMS_AT, value=best_arm, n=20).trace(4)
+    return scripted(qd.research.UCB1(noise=0.2), space=ARMS, at=ARMS_AT, value=best_arm, n=20).trace(4)
 
 
 @traced
 def igp_ucb() -> Trace:
     """IGPUCB with a learned kernel."""
-    return scripted(qd.IGPUCB(budget=15)).trace(5)
+    return scripted(qd.research.IGPUCB(budget=15)).trace(5)
 
 
 @traced
 def gp_bucb() -> Trace:
     """GPBUCB: a batch of 4, widened by information."""
-    return scripted(qd.GPBUCB(information=0.5, scale=0.2), batch=4).trace(5)
+    return scripted(qd.research.GPBUCB(information=0.5, scale=0.2), batch=4).trace(5)
 
 
 @traced
 def gp_ucb_pe() -> Trace:
     """GPUCBPE: a batch of 4 of which 3 explore."""
-    return scripted(qd.GPUCBPE(scale=0.2), batch=4).trace(5)
+    return scripted(qd.research.GPUCBPE(scale=0.2), batch=4).trace(5)
 
 
 @traced
@@ -271,13 +271,13 @@ def cgp_ucb() -> Trace:
 @traced
 def bkb() -> Trace:
     """BKB on its sketched posterior."""
-    return scripted(qd.BKB(noise=0.2), n=14).trace(5)
+    return scripted(qd.research.BKB(noise=0.2), n=14).trace(5)
 
 
 @traced
 def pi_gp_ucb() -> Trace:
     """PiGPUCB with cells so small that they are divided."""
-    watched = scripted(qd.PiGPUCB(kernel=qd.Matern(1.5, 0.4), capacity=4.0, scale=0.3, budget=40), n=20)
+    watched = scripted(qd.research.PiGPUCB(kernel=qd.Matern(1.5, 0.4), capacity=4.0, scale=0.3, budget=40), n=20)
     return watched.trace(5)
 
 
@@ -291,8 +291,8 @@ def add_gp_ucb() -> Trace:
         a, b, c, d = (float(params[f"x{k}"]) for k in range(4))
         return -((a - 0.2) ** 2) - (b - a) ** 2 - abs(c - d)
 
-    first = scripted(qd.AddGPUCB(n_initial=8), space=space, at=at, value=value, n=12)
-    given = qd.AddGPUCB(groups=((0, 1), (2, 3)), n_initial=6, noise=0.1)
+    first = scripted(qd.research.AddGPUCB(n_initial=8), space=space, at=at, value=value, n=12)
+    given = qd.research.AddGPUCB(groups=((0, 1), (2, 3)), n_initial=6, noise=0.1)
     second = scripted(given, space=space, at=at, value=value)
     return both(first.trace(5), second.trace(5))
 
@@ -321,20 +321,20 @@ def mf_gp_ucb() -> Trace:
 @traced
 def expected_improvement() -> Trace:
     """ExpectedImprovement with a kernel that is a product on two axes."""
-    kernel = qd.OnAxes(qd.Matern(2.5, 0.5), (0,)) * qd.OnAxes(qd.SquaredExponential(0.8), (1,))
-    return scripted(qd.ExpectedImprovement(kernel=kernel)).trace(5)
+    kernel = qd.kernels.OnAxes(qd.Matern(2.5, 0.5), (0,)) * qd.kernels.OnAxes(qd.SquaredExponential(0.8), (1,))
+    return scripted(qd.research.ExpectedImprovement(kernel=kernel)).trace(5)
 
 
 @traced
 def probability_of_improvement() -> Trace:
     """ProbabilityOfImprovement, minimised."""
-    return scripted(qd.ProbabilityOfImprovement(xi=0.05), direction="minimize").trace(5)
+    return scripted(qd.research.ProbabilityOfImprovement(xi=0.05), direction="minimize").trace(5)
 
 
 @traced
 def heuristic() -> Trace:
     """Heuristic: the leaves of a regression tree."""
-    return scripted(qd.Heuristic(budget=20), n=12).trace(5)
+    return scripted(qd.research.Heuristic(budget=20), n=12).trace(5)
 
 
 @traced
@@ -355,7 +355,13 @@ def random_search() -> Trace:
 def other_outcomes() -> Trace:
     """Methods other than the default told failures, replicates and standard errors."""
     traces = []
-    for method in (lp(), qd.GPUCB(), qd.ExpectedImprovement(), qd.BKB(), qd.Heuristic(budget=20)):
+    for method in (
+        lp(),
+        qd.research.GPUCB(),
+        qd.research.ExpectedImprovement(),
+        qd.research.BKB(),
+        qd.research.Heuristic(budget=20),
+    ):
         watched = Watched(qd.Optimizer(LINE, direction="minimize", method=method, seed=2), LINE_AT)
         for _ in range(10):
             trial = watched.ask()
@@ -381,16 +387,18 @@ def other_options() -> Trace:
 
     site = qd.Space(x=qd.Float(0, 1), site=qd.Context(qd.Categorical(["north", "south"])))
     stated = qd.CGPUCB(kernel=qd.Matern(2.5, 0.4), context_kernel=qd.SquaredExponential(0.9), form="agnostic")
-    named = qd.AddGPUCB(groups=(("x0", "x2"), ("x1", "x3")), n_initial=6)
-    drawn = qd.AddGPUCB(learning="random", n_initial=6)
+    named = qd.research.AddGPUCB(groups=(("x0", "x2"), ("x1", "x3")), n_initial=6)
+    drawn = qd.research.AddGPUCB(learning="random", n_initial=6)
     return both(
         _in_contexts(site, stated, [{"site": "north"}, {"site": "south"}], 5),
         scripted(named, space=wide, at=(), value=value, n=8).trace(5),
         scripted(drawn, space=wide, at=(), value=value, n=8).trace(5),
         scripted(qd.StableOpt(perturbation=(0.1, 0.0), multiplier=None, norm_bound=0.5), n=7).trace(5),
-        scripted(qd.PiGPUCB(kernel=qd.GammaExponential(1.2, 0.5), all_axes=True, budget=20), n=8).trace(5),
-        scripted(qd.BKB(form="theorem"), n=8).trace(5),
-        scripted(qd.GPUCBPE(batch_size=3, region_scale=0.2), n=8).trace(5),
+        scripted(
+            qd.research.PiGPUCB(kernel=qd.kernels.GammaExponential(1.2, 0.5), all_axes=True, budget=20), n=8
+        ).trace(5),
+        scripted(qd.research.BKB(form="theorem"), n=8).trace(5),
+        scripted(qd.research.GPUCBPE(batch_size=3, region_scale=0.2), n=8).trace(5),
     )
 
 
@@ -414,7 +422,7 @@ def level_sets() -> Trace:
 @traced
 def multi_scale_level_set() -> Trace:
     """MultiScaleLevelSet and its classification."""
-    method = qd.MultiScaleLevelSet(
+    method = qd.research.MultiScaleLevelSet(
         threshold=0.6, kernel=qd.Matern(1.5, 0.5), norm_bound=2.0, noise=0.05, accuracy=0.05, max_cells=64
     )
     watched = scripted(method, space=LINE, at=LINE_AT, n=20)
@@ -428,4 +436,4 @@ def multi_scale_level_set() -> Trace:
 def paper_presets() -> Trace:
     """Every preset of the paper's experiments."""
     names = ("LP0", "LPGPUCB", "Heuristic", "IGPUCB", "GPUCB", "ExpectedImprovement", "ProbabilityOfImprovement")
-    return both(*(scripted(qd.paper_preset(name, 20), n=6, batch=2).trace(5) for name in names))
+    return both(*(scripted(qd.research.paper_preset(name, 20), n=6, batch=2).trace(5) for name in names))

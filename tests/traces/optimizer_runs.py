@@ -181,7 +181,7 @@ def auto_standard_errors() -> Trace:
 def auto_outliers() -> Trace:
     """Auto and GPUCB told values that are absurdly far from all others, below and above."""
     traces = []
-    for method in (None, qd.GPUCB()):
+    for method in (None, qd.research.GPUCB()):
         watched = Watched(qd.Optimizer(PLANE, direction="maximize", method=method, seed=3), PLANE_AT)
         for _ in range(14):
             trial = watched.ask()

@@ -6,11 +6,13 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
+from quadrat._core.moved import warn_of
+
 __all__ = ["lazy_names"]
 
 
 def lazy_names(
-    package: str, home: Mapping[str, str], modules: str = ""
+    package: str, home: Mapping[str, str], modules: str = "", former: Mapping[str, str] | None = None
 ) -> tuple[dict[str, str], Callable[[str], object], Callable[[], list[str]]]:
     """What a package needs to load its names lazily.
 
@@ -23,6 +25,9 @@ def lazy_names(
         that it defines, separated by spaces.
     modules
         Modules of the package that are attributes of it without an import of their own, separated by spaces.
+    former
+        Names that were public here once, by the module of the package that has them now: they still resolve, with a
+        warning.
 
     Returns
     -------
@@ -37,10 +42,15 @@ def lazy_names(
     """
     module_of = {name: module for module, names in home.items() for name in names.split()}
     attributes = set(modules.split())
+    moved = {name: module for module, names in (former or {}).items() for name in names.split()}
 
     def load(name: str) -> object:
         if name in attributes:
             return import_module(f"{package}.{name}")  # which sets the attribute, so that this is asked once
+        if name in moved:
+            new = f"{package}.{moved[name]}"
+            warn_of(f"{package}.{name}", f"{new}.{name}")
+            return getattr(import_module(new), name)
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home_of_name = module_of[name]

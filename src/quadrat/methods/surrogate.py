@@ -63,7 +63,7 @@ class Learned:
     Examples
     --------
     >>> import quadrat as qd
-    >>> qd.GPUCB(kernel=Learned(nu=1.5, refit_every="doubling"), noise=0.05).kernel.refit_every
+    >>> qd.research.GPUCB(kernel=Learned(nu=1.5, refit_every="doubling"), noise=0.05).kernel.refit_every
     'doubling'
     """
 

@@ -307,7 +307,7 @@ def curve_of(
     if not isinstance(kernel, Kernel) or not isinstance(noise, float | int):
         raise NotAvailable(
             f"certificate_curve: expected a method that states its kernel and noise, got {type(method).__name__};"
-            " LPGPUCB does, and so can quadrat.certificate_curve(kernel, X, y, noise=...)"
+            " LPGPUCB does, and so can quadrat.confidence.certificate_curve(kernel, X, y, noise=...)"
         )
     if space.contexts:
         raise NotAvailable(

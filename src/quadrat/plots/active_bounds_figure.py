@@ -50,7 +50,7 @@ def active_bounds(run: Source, *, steps: int | None = None) -> Any:
     --------
     >>> import quadrat as qd
     >>> space = qd.Space(x=qd.Float(-1, 1), y=qd.Float(-1, 1))
-    >>> method = qd.LP0(kernel=qd.Matern(2.5, 0.5), norm_bound=1.0, noise=0.05, budget=12)
+    >>> method = qd.research.LP0(kernel=qd.Matern(2.5, 0.5), norm_bound=1.0, noise=0.05, budget=12)
     >>> run = qd.minimize(lambda p: p["x"] ** 2 / 4, space, n_trials=12, method=method)
     >>> [trace.name for trace in active_bounds(run, steps=3).data][:3]
     ['norm: B s, before any data', 'parent: inherited at a split', 'posterior: Gaussian process']

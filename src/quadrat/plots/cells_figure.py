@@ -51,7 +51,7 @@ def cells(run: Source, *, x: str | None = None, y: str | None = None, steps: int
     --------
     >>> import quadrat as qd
     >>> space = qd.Space(x=qd.Float(-1, 1), y=qd.Float(-1, 1))
-    >>> method = qd.LP0(kernel=qd.Matern(2.5, 0.5), norm_bound=1.0, noise=0.05, budget=12)
+    >>> method = qd.research.LP0(kernel=qd.Matern(2.5, 0.5), norm_bound=1.0, noise=0.05, budget=12)
     >>> run = qd.minimize(lambda p: p["x"] ** 2 / 4, space, n_trials=12, method=method)
     >>> figure = cells(run, x="x", y="y", steps=1)
     >>> figure.layout.xaxis.title.text, figure.layout.yaxis.title.text
