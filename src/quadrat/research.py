@@ -28,7 +28,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     )
 
 _HOME = {
-    "quadrat.methods": "AddGPUCB BKB ExpectedImprovement GPBUCB GPUCB GPUCBPE Heuristic IGPUCB LP0 MultiScaleLevelSet PiGPUCB ProbabilityOfImprovement UCB1 paper_preset"
+    "quadrat.methods": "AddGPUCB BKB ExpectedImprovement GPBUCB GPUCB GPUCBPE Heuristic IGPUCB LP0"
+    " MultiScaleLevelSet PiGPUCB ProbabilityOfImprovement UCB1 paper_preset",
 }
 _MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME)
 if not TYPE_CHECKING:  # so that type checkers know a misspelt name
