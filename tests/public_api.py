@@ -25,7 +25,8 @@ FILE = Path(__file__).with_suffix(".txt")
 
 def listed() -> list[str]:
     """Return the lines: the package first, then its packages by name."""
-    packages = sorted(found.name for found in iter_modules(quadrat.__path__) if found.ispkg)
+    packages = sorted(found.name for found in iter_modules(quadrat.__path__) if found.ispkg and found.name[0] != "_")
+    packages.append("research")
     lines: list[str] = []
     known: dict[int, str] = {}
     for package in ("quadrat", *(f"quadrat.{name}" for name in packages)):
