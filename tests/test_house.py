@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import re
+import sys
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
@@ -162,6 +163,87 @@ def test_twins_and_moved_domains_are_seen() -> None:
     source = "class A:\n    def ask_in(self):\n        self.domain = 1\n        self.search.domain = 2\n"
     assert twins(source + "def _start_in(): ...\ndef progress_in(): ...\n") == ["_start_in", "ask_in"]
     assert moved_domains(source + "search.domain, x = 1, 2\ny = search.domain\n") == [4, 5]
+
+
+def generators_made(source: str) -> list[int]:
+    """Return the lines that make a random generator from a seed."""
+    makers = {"default_rng", "RandomState", "PCG64"}
+    return sorted(
+        node.lineno for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute) and node.attr in makers
+    )
+
+
+def test_seeds_become_generators_in_one_module() -> None:
+    """Two others keep the streams of results that were recorded with them."""
+    found = {module for module, path in MODULES.items() if generators_made(path.read_text(encoding="utf-8"))}
+    assert found == {"randomness.py", "plots/sobol_indices.py", "problems/problem.py"}
+
+
+# Where other packages may be imported at the head of a module; everywhere else, inside the function that uses them.
+AT_THE_HEAD = {
+    "numpy": None,  # anywhere
+    "scipy.linalg": None,
+    "scipy.special": {"methods"},
+    "threadpoolctl": {"loop"},
+    "sklearn": {"integrations"},
+    "optuna": {"studies", "integrations", "plots", "cli"},
+    "rich": {"cli"},
+    "typer": {"cli"},
+}
+
+
+def head_imports(source: str) -> set[str]:
+    """Return the packages, other than Python's and this one, that are imported as soon as a module is."""
+    names: set[str] = set()
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module or "")
+    others = {name for name in names if name.split(".")[0] not in {*sys.stdlib_module_names, "quadrat"}}
+    return {name if name.startswith("scipy") else name.split(".")[0] for name in others}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_other_packages_are_imported_where_they_are_used(module: str) -> None:
+    layer = Path(module).parts[0]
+    for name in head_imports(MODULES[module].read_text(encoding="utf-8")):
+        assert name in AT_THE_HEAD, f"{module} imports {name} at its head"
+        layers = AT_THE_HEAD[name]
+        assert layers is None or layer in layers, f"{module} imports {name} at its head"
+
+
+def test_imports_at_the_head_are_seen() -> None:
+    source = "import re\nimport torch.nn\nfrom scipy.optimize import minimize\ndef f():\n    import plotly\n"
+    assert head_imports(source) == {"torch", "scipy.optimize"}
+
+
+def bases_of(sources: list[str]) -> dict[str, set[str]]:
+    """Return the names of the classes that each class inherits from."""
+    found: dict[str, set[str]] = {}
+    for source in sources:
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ClassDef):
+                plain = (base.value if isinstance(base, ast.Subscript) else base for base in node.bases)
+                found.setdefault(node.name, set()).update(ast.unparse(base).split(".")[-1] for base in plain)
+    return found
+
+
+def depth(name: str, bases: dict[str, set[str]]) -> int:
+    """Return how many levels of classes of the package are above a class."""
+    return max((1 + depth(base, bases) for base in bases[name] if base in bases and base != name), default=0)
+
+
+def test_there_are_at_most_two_levels_of_inheritance() -> None:
+    """Classes are told apart by their names; errors, which inherit from Python's as well, count like all others."""
+    bases = bases_of([path.read_text(encoding="utf-8") for path in MODULES.values()])
+    assert depth("Matern", bases) == 2, "the check sees Matern -> Stationary -> Kernel"
+    assert {name: depth(name, bases) for name in bases if depth(name, bases) > 2} == {}
+
+
+def test_no_module_is_a_drawer() -> None:
+    drawers = {"util", "utils", "helper", "helpers", "common", "misc", "tools"}
+    assert [module for module in MODULES if Path(module).stem in drawers] == []
 
 
 def test_lines_of_code_are_counted() -> None:
