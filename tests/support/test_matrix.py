@@ -56,3 +56,10 @@ def test_the_page_is_written_from_its_cells() -> None:
         key: Cell(found.works, found.said.replace("\\", "").replace("&lt;", "<")) for key, found in shown().items()
     }
     assert page(cells) == PAGE.read_text(encoding="utf-8"), REFRESH
+
+
+def test_the_page_can_be_reached() -> None:
+    root = PAGE.parents[1]
+    assert "](docs/support.md)" in (root / "README.md").read_text(encoding="utf-8")
+    assert "](support.md)" in (root / "docs" / "index.md").read_text(encoding="utf-8")
+    assert "What works together: support.md" in (root / "mkdocs.yml").read_text(encoding="utf-8")
