@@ -40,8 +40,7 @@ from quadrat import problems
 from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.methods import LPGPUCB
-from quadrat.methods.base import Method, Search, Told
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain, Method, Search, Told
 from quadrat.methods.ucb.cgp_ucb import CGPUCB
 from quadrat.problems.contextual import ContextualProblem, ContextualTrace
 from quadrat.randomness import generator

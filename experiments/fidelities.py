@@ -31,8 +31,7 @@ import numpy as np
 from paired import pairs_of, ratio, words
 
 from quadrat._core.arrays import Array
-from quadrat.methods.base import Search, Told
-from quadrat.methods.domain import Axis, Domain, FidelityAxis
+from quadrat.methods.base import Axis, Domain, FidelityAxis, Search, Told
 from quadrat.methods.multi_fidelity.method import MFGPUCB
 from quadrat.problems.multi_fidelity import MULTI_FIDELITY, MultiFidelityProblem
 

@@ -13,8 +13,7 @@ from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate, certified_maximum
 from quadrat.gp import realised_gain
 from quadrat.kernels import Kernel, Matern, OnAxes
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain, Told
 from quadrat.methods.lp import contextual as lp_contextual
 from quadrat.methods.lp.method import LP0
 from quadrat.problems import draw_rkhs_function
