@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from contextual_problems import ContextualProblem
 from scipy.stats import binom
 
 from quadrat._core.arrays import Array
@@ -17,7 +18,6 @@ from quadrat.methods.base import Axis, Domain, Told
 from quadrat.methods.lp import contextual as lp_contextual
 from quadrat.methods.lp.method import LP0
 from quadrat.problems import draw_rkhs_function
-from quadrat.problems.contextual import ContextualProblem
 from quadrat.randomness import generator
 
 KERNEL = Matern(2.5, [0.3, 0.6])
