@@ -1,6 +1,6 @@
 # Every target sets up what it needs; only Python 3.11+ and make are assumed.
 #   make demo    a real tuning job, with workers, in two minutes
-#   make test    lint, types, tests
+#   make test    lint, types, tests (test-fast: the quick majority of the tests alone, in two minutes)
 #   make docs    the documentation as a site, in site/ (docs-serve: on a local port, rebuilt as you write)
 #   make paper   the paper's figures and tables from scratch, resumable (paper-smoke: tiny; paper-cnn: table 1 with PyTorch)
 #   make faults  kills, signals, full disks, torn files: what is left of studies after them, in ten minutes
@@ -18,7 +18,7 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: coverage compatibility fuzz sbom audit demo test lint types docs docs-serve paper paper-smoke paper-cnn bench mutation faults soak peers format clean
+.PHONY: coverage compatibility fuzz sbom audit demo test test-fast lint types docs docs-serve paper paper-smoke paper-cnn bench mutation faults soak peers format clean
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Quadrat needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
@@ -39,7 +39,10 @@ types: $(VENV)/.ready
 test: lint types
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests src
 
-# The variable silences an advertisement of the theme.
+# For the inner loop: without what tests/conftest.py lists as slow, without lint and types.
+test-fast: $(VENV)/.ready
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" tests src
+
 # Lines and branches that the tests reach, those in commands and workers included; half as long again as make test.
 coverage: $(VENV)/.ready
 	$(BIN)/coverage erase
@@ -47,6 +50,7 @@ coverage: $(VENV)/.ready
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
+# The variable silences an advertisement of the theme.
 docs: $(VENV)/.ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --clean
 	@echo "site/index.html"

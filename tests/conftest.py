@@ -1,4 +1,4 @@
-"""One BLAS thread, reproducible property tests, a PostgreSQL server and a browser of our own, whoever starts pytest."""
+"""One BLAS thread, reproducible property tests, slow files, a PostgreSQL server and a browser of our own."""
 
 from __future__ import annotations
 
@@ -23,6 +23,29 @@ settings.register_profile("quadrat", derandomize=True, deadline=None)
 settings.load_profile("quadrat")
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `tests` is found however pytest is started
+
+
+TESTS = Path(__file__).resolve().parent
+# Files and folders, below tests/, that `make test-fast` leaves out.
+SLOW: tuple[str, ...] = ()
+
+
+def is_slow(path: Path) -> bool:
+    """Return whether a test file is one of `SLOW`, or in one of its folders."""
+    return any(path.is_relative_to(TESTS / name) for name in SLOW)
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest reads -m
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of slow files."""
+    for item in items:
+        if is_slow(item.path):
+            item.add_marker(pytest.mark.slow)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave slow files unread where none of their tests is wanted: reading all of them takes longer than many tests."""
+    return True if config.option.markexpr == "not slow" and is_slow(collection_path) else None
 
 
 @pytest.fixture(scope="session")

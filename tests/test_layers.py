@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import quadrat
 
@@ -54,6 +57,22 @@ def test_every_module_belongs_to_a_layer() -> None:
     found = {path.stem if path.is_file() else path.name for path in PACKAGE.iterdir() if path.name != "__init__.py"}
     known = set(RANK) | {"py.typed", "py", "__pycache__"}
     assert found <= known, f"give these a place in the list of layers: {found - known}"
+
+
+# How a row of the list begins; it stands before the first section that follows.
+ROWS = {
+    "CONTRIBUTING.md": (r"^    (\w+(?:, \w+)*)  ", "## Rules"),
+    "docs/architecture.md": (r"^\| (`\w+`(?:, `\w+`)*) \|", "## One run"),
+}
+
+
+@pytest.mark.parametrize("page", ROWS)
+def test_pages_list_the_layers_as_they_are(page: str) -> None:
+    row, end = ROWS[page]
+    text = (PACKAGE.parents[1] / page).read_text(encoding="utf-8").split(end)[0]
+    rooms = [name for names in re.findall(row, text, re.MULTILINE) for name in re.findall(r"\w+", names)]
+    assert set(rooms) == set(RANK)
+    assert [RANK[room] for room in rooms] == sorted(RANK.values())
 
 
 def test_imports_go_down() -> None:

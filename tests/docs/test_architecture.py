@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,13 @@ import pytest
 from blocks import blocks_of
 
 import quadrat as qd
+from quadrat.loop.loop import Loop
+from quadrat.methods import Search
+from quadrat.optimizer import Optimizer
+from quadrat.optimizer.replay import Replay
+from quadrat.optimizer.run import Run
+from quadrat.studies import Coordinator
+from quadrat.studies.engine import StudyEngine
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,6 +59,23 @@ def test_the_kernel_passes_the_checks_of_kernels(name: str) -> None:
 
 def test_there_are_checks_to_pass() -> None:
     assert len(kernel_checks()) >= 9
+
+
+def named_attributes() -> list[str]:
+    """What the walks through one trial name, such as Run.propose."""
+    text = (ROOT / "docs" / "architecture.md").read_text().split("## A kernel")[0]
+    return sorted(set(re.findall(r"`([A-Z]\w+\.\w+)", text)))
+
+
+@pytest.mark.parametrize("name", named_attributes())
+def test_the_steps_of_a_trial_are_those_of_the_code(name: str) -> None:
+    owner, attribute = name.split(".")
+    homes = {kind.__name__: kind for kind in (Optimizer, Run, Search, StudyEngine, Loop, Coordinator, Replay)}
+    assert hasattr(homes[owner], attribute)
+
+
+def test_the_walks_name_their_steps() -> None:
+    assert {"Run.propose", "Search.ask", "Run.finish", "Run.restore", "Loop.step"} <= set(named_attributes())
 
 
 def test_the_method_survives_what_a_run_brings() -> None:
