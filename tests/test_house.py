@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import io
 import re
+import subprocess
 import sys
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.conftest import SLOW, is_slow
 
 import quadrat
 
@@ -256,3 +258,27 @@ def test_a_module_whose_name_begins_alike_does_not_count() -> None:
     assert "test_gp_ucb.py" in names
     assert "test_gp_ucb_arms.py" not in names
     assert [path.name for path in files_of("optimizer/run.py")] == ["test_run.py", "test_run_collisions.py"]
+
+
+def test_slow_files_are_there() -> None:
+    assert [name for name in SLOW if not (TESTS / name).exists()] == []
+    assert len(set(SLOW)) == len(SLOW)
+    nested = [name for name in SLOW if any(parent.as_posix() in SLOW for parent in Path(name).parents)]
+    assert nested == [], "their folders are slow as a whole"
+    assert is_slow(TESTS / SLOW[0])
+    assert not is_slow(Path(__file__))
+
+
+def test_slow_files_are_left_out_and_can_be_run_alone() -> None:
+    """Both halves together are everything: of one slow file and one quick test, each is collected by one of them."""
+    slow = next(name for name in SLOW if name.endswith(".py"))
+    quick = f"{Path(__file__).relative_to(TESTS).as_posix()}::test_slow_files_are_there"
+
+    def collected(expression: str) -> set[str]:
+        names = [str(TESTS / slow), str(TESTS / quick)]
+        command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "-m", expression]
+        ran = subprocess.run([*command, *names], cwd=TESTS.parent, capture_output=True, text=True)
+        return {line.partition("::")[0] for line in ran.stdout.splitlines() if "::" in line}
+
+    assert collected("slow") == {f"tests/{slow}"}
+    assert collected("not slow") == {"tests/test_house.py"}
