@@ -26,7 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `tests` is found
 
 
 TESTS = Path(__file__).resolve().parent
-# Files and folders, below tests/, that `make test-fast` leaves out: those that take five seconds or more.
+# Files and folders, below tests/, that `make test-fast` leaves out: all that took five seconds or more, except the golden
+# traces and the tests of replays and studies, which notice most mistakes.
 SLOW = (
     "benchmarks_high_dimensions",
     "benchmarks_mutation",
@@ -69,20 +70,16 @@ SLOW = (
     "methods/multi_fidelity/test_method.py",
     "methods/test_auto_rebuild.py",
     "methods/ucb/test_pi_gp_ucb.py",
-    "optimizer/test_replay.py",
     "paper",
     "report/test_page.py",
     "security/test_fuzz.py",
     "security/test_no_code_from_data.py",
     "space/test_constraint.py",
-    "studies/test_coordinator.py",
     "studies/test_outage.py",
-    "studies/test_sampler.py",
     "support",
     "test_benchmarks.py",
     "test_examples.py",
     "test_readme.py",
-    "traces",
 )
 
 

@@ -276,7 +276,7 @@ def test_slow_files_are_left_out_and_can_be_run_alone() -> None:
 
     def collected(expression: str) -> set[str]:
         names = [str(TESTS / slow), str(TESTS / quick)]
-        command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "-m", expression]
+        command = [sys.executable, "-m", "pytest", "--collect-only", "-p", "no:cacheprovider", "-m", expression]
         ran = subprocess.run([*command, *names], cwd=TESTS.parent, capture_output=True, text=True)
         return {line.partition("::")[0] for line in ran.stdout.splitlines() if "::" in line}
 
