@@ -373,7 +373,6 @@ class Proposal:
     >>> import numpy as np
     >>> from quadrat.methods import RandomSearch
     >>> from quadrat.methods.base import Domain
-    from quadrat.partition import Cell, Partition
     >>> RandomSearch().start(Domain.cube(2), seed=0).ask(0, np.empty((0, 2))).why
     'uniform'
     """
@@ -408,7 +407,6 @@ class Guess:
     >>> import numpy as np
     >>> from quadrat.methods import RandomSearch
     >>> from quadrat.methods.base import Domain
-    from quadrat.partition import Cell, Partition
     >>> search = RandomSearch().start(Domain.cube(1), seed=0)
     >>> search.tell(Told(0, np.array([0.5]), np.array([1.0])))
     >>> search.recommend()
@@ -505,7 +503,6 @@ class Search(ABC):
     >>> import numpy as np
     >>> from quadrat.methods import SobolSearch
     >>> from quadrat.methods.base import Domain
-    from quadrat.partition import Cell, Partition
     >>> search = SobolSearch().start(Domain.cube(1), seed=0)
     >>> for number in range(8):
     ...     x = search.ask(number, np.empty((0, 1))).x

@@ -118,7 +118,7 @@ class Reading:
     sem: float | None = None
     failure: str | None = None
     constraints: dict[str, float] = field(default_factory=dict)
-    pruned: bool = False
+    pruned: bool = field(default=False, repr=False)
 
 
 def read_outcome(outcome: object, *, sem: object = None, name: str = "outcome", reason: str | None = None) -> Reading:

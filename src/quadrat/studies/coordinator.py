@@ -178,11 +178,11 @@ class Coordinator:
         return None
 
     def is_cut_off(self, error: BaseException) -> bool:
-        """Return whether a worker, of those that use the storage, could not reach it."""
+        """Return whether an `error` says that a worker, of those that use the storage, could not reach it."""
         return self._space is None and is_away(error)
 
     def tell(self, finished: Finished) -> None:
-        """End a trial in the study, unless somebody else did."""
+        """End a `finished` trial in the study, unless somebody else did."""
         number = finished.trial.number
         state = self._study._storage.get_trial(self._ids[number]).state
         if state.is_finished():
