@@ -35,7 +35,7 @@ def test_the_new_name_warns_of_nothing() -> None:
 
 def test_both_names_are_refused() -> None:
     for args, more in (((), {"workers": 2}), ((2,), {})):
-        with pytest.raises(InvalidInput, match="^n_workers: expected workers alone, got both"):
+        with pytest.raises(InvalidInput, match=r"^n_workers: expected workers alone, got both"):
             evaluated("f", *args, n_workers=2, **more)  # type: ignore[arg-type]
 
 
