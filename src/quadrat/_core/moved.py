@@ -150,7 +150,6 @@ def renamed(old: str, new: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]
     >>> print(caught[0].message)
     n_parallel= is now workers=
     """
-
     from inspect import signature  # here: `import quadrat` should not pay for it
 
     def with_old_name(function: Callable[_P, _T]) -> Callable[_P, _T]:

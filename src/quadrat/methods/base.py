@@ -16,6 +16,7 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from quadrat._core.arrays import Array, ArrayLike, Ints
+from quadrat._core.printing import printed
 from quadrat.confidence import Certificate
 from quadrat.errors import NotAvailable
 from quadrat.methods.domain import Domain
@@ -83,6 +84,8 @@ class Told:
     variance: float | None = None
     constraints: tuple[float, ...] = ()
 
+    __repr__ = printed
+
     def __post_init__(self) -> None:
         if not np.abs(self.values).max() <= _LARGEST_SUM:
             object.__setattr__(self, "values", np.clip(self.values, -_LARGEST_SUM, _LARGEST_SUM))
@@ -100,6 +103,8 @@ class Failed:
     number: int
     x: Array
 
+    __repr__ = printed
+
 
 @dataclass(frozen=True)
 class Pruned:
@@ -107,6 +112,8 @@ class Pruned:
 
     number: int
     x: Array
+
+    __repr__ = printed
 
 
 Happened: TypeAlias = Told | Failed | Pruned | tuple[Told, ...]
@@ -136,6 +143,8 @@ class Proposal:
 
     x: Array
     why: str
+
+    __repr__ = printed
 
 
 @dataclass(frozen=True)
@@ -168,7 +177,7 @@ class Guess:
     >>> search = RandomSearch().start(Domain.cube(1), seed=0)
     >>> search.tell(Told(0, np.array([0.5]), np.array([1.0])))
     >>> search.recommend()
-    Guess(x=array([0.5]), value=1.0, interval=None, certified=False, gain=None, gain_upper=None, feasibility=None)
+    Guess(x=[0.5], value=1.0, interval=None, certified=False, gain=None, gain_upper=None, feasibility=None)
     """
 
     x: Array
@@ -178,6 +187,8 @@ class Guess:
     gain: float | None = None
     gain_upper: float | None = None
     feasibility: float | None = None
+
+    __repr__ = printed
 
 
 BELOW, UNDECIDED, ABOVE = -1, 0, 1
@@ -227,6 +238,8 @@ class Classification:
     delta: float
     reason: str | None = None
     rejection: str | None = None
+
+    __repr__ = printed
 
     @property
     def volumes(self) -> Array:
