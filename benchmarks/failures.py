@@ -38,8 +38,7 @@ import quadrat as qd
 from quadrat import problems
 from quadrat._core.arrays import Array
 from quadrat.methods.auto.method import Auto, AutoSearch
-from quadrat.methods.base import Method
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Method
 from quadrat.problems import Problem
 
 # Functions with one optimum each, wherever they are shifted to: outside the ball there is none as good.

@@ -34,8 +34,7 @@ from regret.rows import Row, complete, read_rows, recorded, rounded, stamp
 from quadrat.confidence import Assumptions, Certificate, LocalBand
 from quadrat.confidence.local_band import CAPACITY
 from quadrat.kernels import Kernel, Matern
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.lp.method import LPGPUCB, information_gain
 from quadrat.methods.lp.search import CertifiedSearch
 from quadrat.problems import RKHSFunction, draw_rkhs_function

@@ -21,8 +21,7 @@ from quadrat import problems
 from quadrat.confidence import UserHolder
 from quadrat.kernels import Matern
 from quadrat.methods import registry
-from quadrat.methods.base import Method, Search, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Method, Search, Told
 from quadrat.methods.lp.method import LP0, LPGPUCB
 from quadrat.methods.lp.preset import PAPER_METHODS, paper_preset
 from quadrat.problems import Problem
@@ -37,7 +36,7 @@ import json, resource, time
 import numpy as np
 from quadrat.kernels import Matern
 from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain
 from quadrat.methods.lp.method import LPGPUCB
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator

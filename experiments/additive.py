@@ -44,8 +44,7 @@ from quadrat.methods import GPUCB
 from quadrat.methods.additive.groups import ordered
 from quadrat.methods.additive.method import AddGPUCB
 from quadrat.methods.additive.model import Groups
-from quadrat.methods.base import Method, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Method, Told
 from quadrat.methods.surrogate import Learned
 from quadrat.problems import Problem, RKHSFunction, draw_rkhs_function
 from quadrat.randomness import generator

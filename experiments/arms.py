@@ -33,8 +33,7 @@ from paired import pairs_of, ratio, words
 
 from quadrat._core.arrays import Array
 from quadrat.kernels import Matern
-from quadrat.methods.base import Method, Told
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain, Method, Told
 from quadrat.methods.surrogate import Learned
 from quadrat.methods.ucb.gp_ucb import GPUCB
 from quadrat.methods.ucb.ucb1 import UCB1

@@ -40,8 +40,7 @@ from quadrat import problems
 from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.kernels import Kernel
-from quadrat.methods.base import Method, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Method, Told
 from quadrat.methods.lp.method import LPGPUCB
 from quadrat.methods.surrogate import Learned
 from quadrat.methods.ucb.gp_bucb import GPBUCB

@@ -33,8 +33,7 @@ import quadrat as qd
 from quadrat._core.arrays import Array
 from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, certify
 from quadrat.methods import LPGPUCB
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 

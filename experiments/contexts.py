@@ -33,6 +33,7 @@ from itertools import product
 from math import isfinite
 
 import numpy as np
+from contextual_problems import ContextualProblem, ContextualTrace
 from paired import difference, pairs_of, ratio, words
 
 import quadrat as qd
@@ -40,10 +41,8 @@ from quadrat import problems
 from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.methods import LPGPUCB
-from quadrat.methods.base import Method, Search, Told
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain, Method, Search, Told
 from quadrat.methods.ucb.cgp_ucb import CGPUCB
-from quadrat.problems.contextual import ContextualProblem, ContextualTrace
 from quadrat.randomness import generator
 
 CONTEXTS = (0.125, 0.375, 0.625, 0.875)

@@ -2,7 +2,7 @@
 
     python experiments/fidelities.py [--smoke] [--runs 20] [--workers 2] [--report]
 
-Problems of `quadrat.problems.multi_fidelity`: Currin's exponential (D = 2) and Park's function (D = 4), costs 1 and 10;
+Problems of `fidelity_problems`: Currin's exponential (D = 2) and Park's function (D = 4), costs 1 and 10;
 Hartmann's functions, D = 3 with costs 1, 10, 100 and D = 6 with costs 1, 10, 100, 1000; and one whose cheap level
 misleads, D = 2, costs 1 and 10. A budget is the cost of 30 evaluations of the target.
 Both methods have the same learned kernel (Matérn 5/2, learned again whenever trials have doubled), the same beta
@@ -28,13 +28,12 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+from fidelity_problems import MULTI_FIDELITY, MultiFidelityProblem
 from paired import pairs_of, ratio, words
 
 from quadrat._core.arrays import Array
-from quadrat.methods.base import Search, Told
-from quadrat.methods.domain import Axis, Domain, FidelityAxis
+from quadrat.methods.base import Axis, Domain, FidelityAxis, Search, Told
 from quadrat.methods.multi_fidelity.method import MFGPUCB
-from quadrat.problems.multi_fidelity import MULTI_FIDELITY, MultiFidelityProblem
 
 PROBLEMS, METHODS = ("currin2", "park4", "hartmann3", "hartmann6", "misleading2"), ("MF-GP-UCB", "GP-UCB")
 BUDGET = 30

@@ -15,8 +15,7 @@ from quadrat.confidence import Assumptions, ChowdhuryGopalanBand, UserHolder
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Kernel, Matern
 from quadrat.methods.acquisition import Score, log_expected_improvement, log_probability_of_improvement
-from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
 from quadrat.methods.lp.cells import CellBounds
 from quadrat.methods.lp.method import LP0, information_gain
 from quadrat.methods.lp.preset import paper_preset

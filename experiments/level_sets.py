@@ -37,9 +37,8 @@ from paired import pairs_of, ratio, words
 import quadrat as qd
 from quadrat import problems
 from quadrat._core.arrays import Array
-from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Classification, Told
+from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Classification, Domain, Told
 from quadrat.methods.design import SobolSearch
-from quadrat.methods.domain import Domain
 from quadrat.methods.level_sets.method import LevelSet, LevelSetMethod, MultiScaleLevelSet
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator

@@ -17,8 +17,7 @@ import numpy as np
 
 from quadrat import problems
 from quadrat.methods import registry
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.lp.preset import PAPER_METHODS, paper_preset
 from quadrat.randomness import generator
 

@@ -47,8 +47,7 @@ from rates import DELTA, LATTICE, NOISE, NORM, PROBLEMS, STREAM_FIRST, STREAM_NO
 import quadrat as qd
 from quadrat._core.arrays import Array, Ints
 from quadrat.gp.splitting import SplittingRule
-from quadrat.methods.base import CREDIBLE, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import CREDIBLE, Domain, Told
 from quadrat.methods.ucb.pi_gp_ucb import PiGPUCB
 from quadrat.randomness import generator
 

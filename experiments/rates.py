@@ -62,8 +62,7 @@ from scipy.stats import t as student
 
 import quadrat as qd
 from quadrat._core.arrays import Array, Ints
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.lp.method import information_gain
 from quadrat.methods.ucb.gp_ucb import Finite
 from quadrat.problems import RKHSFunction, draw_rkhs_function

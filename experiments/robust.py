@@ -32,8 +32,7 @@ import numpy as np
 from paired import difference, pairs_of, words
 
 from quadrat._core.arrays import Array
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.robust.choice import robust_choice
 from quadrat.methods.robust.method import StableOpt
 from quadrat.methods.surrogate import Learned

@@ -47,8 +47,7 @@ from quadrat._core.arrays import Array
 from quadrat.gp import GaussianProcess
 from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.methods import IGPUCB, LPGPUCB
-from quadrat.methods.base import Search, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Search, Told
 from quadrat.methods.lp.method import information_gain
 from quadrat.methods.lp.search import CertifiedSearch
 from quadrat.problems import draw_rkhs_function

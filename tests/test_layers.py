@@ -20,6 +20,7 @@ LAYERS = [
     {"gp", "partition"},
     {"confidence"},
     {"methods"},
+    {"research"},
     {"optimizer"},
     {"loop"},
     {"problems"},

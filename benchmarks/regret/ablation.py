@@ -39,8 +39,7 @@ from quadrat.gp import LogNormal
 from quadrat.methods.auto import acquisition as auto_score
 from quadrat.methods.auto import surrogate as auto_model
 from quadrat.methods.auto.method import Auto, AutoSearch
-from quadrat.methods.base import Proposal
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Proposal
 from quadrat.randomness import generator
 from quadrat.space import Space
 from regret import suite

@@ -14,8 +14,7 @@ import pytest
 
 import quadrat as qd
 from quadrat.confidence import Assumptions
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.surrogate import ModelSearch
 from quadrat.methods.ucb.gp_ucb import Finite
 from quadrat.randomness import generator

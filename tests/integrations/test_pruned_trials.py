@@ -21,8 +21,7 @@ from quadrat.integrations import QuadratSampler, recommend
 from quadrat.methods import GPUCBPE, LP0, Auto
 from quadrat.methods.auto.long_runs import MOST
 from quadrat.methods.auto.method import AutoSearch
-from quadrat.methods.base import Failed, Method, Pruned, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Failed, Method, Pruned, Told
 from quadrat.optimizer.outcome import Reading
 from quadrat.plots.run_view import RunView
 from quadrat.studies import engine as study_engine

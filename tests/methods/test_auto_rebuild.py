@@ -18,8 +18,7 @@ from quadrat.methods.auto import long_runs as auto_cells
 from quadrat.methods.auto import method as auto
 from quadrat.methods.auto import surrogate as auto_model
 from quadrat.methods.auto.method import Auto, AutoSearch
-from quadrat.methods.base import Failed, Happened, Told
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain, Failed, Happened, Told
 
 BEGIN, LARGEST = 6, 9
 ROWS = 6

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from quadrat.methods.base import Told
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.design import RandomSearch
-from quadrat.methods.domain import Domain
 
 
 def test_points_depend_on_seed_and_number_alone() -> None:

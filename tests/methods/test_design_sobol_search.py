@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from quadrat.methods.base import Domain
 from quadrat.methods.design import SobolSearch
-from quadrat.methods.domain import Domain
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 50])

@@ -11,9 +11,8 @@ from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, LogPosterior, Observations, Priors
 from quadrat.kernels import Matern
-from quadrat.methods.base import Told
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.design import RandomSearch
-from quadrat.methods.domain import Domain
 from quadrat.methods.surrogate import Learned, ModelSearch, Surrogate, learn_kernel
 from quadrat.methods.ucb.improvement import ExpectedImprovement
 

@@ -11,8 +11,7 @@ import pytest
 
 from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate
-from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Guess, Method, MethodFacts, Proposal, Search, Told
 from quadrat.randomness import generator
 
 

@@ -14,8 +14,7 @@ from quadrat.confidence import Certificate
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
 from quadrat.loop import maximize
-from quadrat.methods.base import Ability, Guess, Method, MethodFacts, Proposal, Search, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Ability, Domain, Guess, Method, MethodFacts, Proposal, Search, Told
 from quadrat.methods.lp.method import LP0
 from quadrat.methods.registry import all_methods
 from quadrat.optimizer import Optimizer

@@ -9,9 +9,8 @@ import pytest
 
 from quadrat.errors import InvalidInput
 from quadrat.loop import maximize
-from quadrat.methods.base import MethodFacts
+from quadrat.methods.base import Domain, FidelityAxis, MethodFacts
 from quadrat.methods.design import DesignSearch, RandomSearch
-from quadrat.methods.domain import Domain, FidelityAxis
 from quadrat.optimizer import FAILED, Optimizer
 from quadrat.space import Fidelity, Float, Space
 

@@ -91,6 +91,16 @@ def test_finished_trials_are_taken_with_their_states(caplog: pytest.LogCaptureFi
     ]
 
 
+def test_replicates_and_standard_errors_of_a_study_come_along() -> None:
+    several = FakeTrial(0, State.COMPLETE, flat(0.1), 1.5)
+    estimated = FakeTrial(1, State.COMPLETE, flat(0.2), 2.0)
+    for trial, noted in ((several, {"quadrat:values": [1.0, 2.0]}), (estimated, {"quadrat:sem": 0.25})):
+        object.__setattr__(trial, "user_attrs", noted)
+    optimizer = optimizer_of()
+    optimizer.add_trials(FakeStudy([several, estimated]))
+    assert [(record.values, record.sem) for record in optimizer.trials] == [((1.0, 2.0), None), ((2.0,), 0.25)]
+
+
 def test_a_study_may_say_its_direction_in_words_and_alone() -> None:
     class Plain:
         trials = (FakeTrial(0, "COMPLETE", flat(0.1), 1.0),)

@@ -20,6 +20,7 @@ from quadrat.methods.base import (
     BELOW,
     UNDECIDED,
     Classification,
+    Domain,
     Guess,
     Method,
     MethodFacts,
@@ -27,7 +28,6 @@ from quadrat.methods.base import (
     Search,
     Told,
 )
-from quadrat.methods.domain import Domain
 from quadrat.methods.level_sets.method import LevelSet
 from quadrat.optimizer import Optimizer
 from quadrat.optimizer.level_sets import Label, LevelSetReport

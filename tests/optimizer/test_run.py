@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from quadrat._core.arrays import Array
-from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain, Guess, Method, MethodFacts, Proposal, Search, Told
 from quadrat.optimizer import FAILED, Optimizer
 from quadrat.optimizer.run import domain_of
 from quadrat.randomness import generator

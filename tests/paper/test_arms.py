@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain, Told
 from quadrat.methods.ucb.ucb1 import UCB1
 
 

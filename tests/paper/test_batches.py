@@ -15,8 +15,7 @@ from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Kernel, Matern, SquaredExponential
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.lp.cells import Condition, Sharper
 from quadrat.methods.lp.method import LPGPUCB
 from quadrat.methods.lp.search import CertifiedSearch

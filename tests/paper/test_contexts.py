@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from contextual_problems import ContextualProblem
 from scipy.stats import binom
 
 from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate, certified_maximum
 from quadrat.gp import realised_gain
 from quadrat.kernels import Kernel, Matern, OnAxes
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain, Told
 from quadrat.methods.lp import contextual as lp_contextual
 from quadrat.methods.lp.method import LP0
 from quadrat.problems import draw_rkhs_function
-from quadrat.problems.contextual import ContextualProblem
 from quadrat.randomness import generator
 
 KERNEL = Matern(2.5, [0.3, 0.6])

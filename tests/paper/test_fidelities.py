@@ -14,8 +14,7 @@ from scipy.stats import binom
 
 from quadrat._core.arrays import Array
 from quadrat.kernels import Matern
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Axis, Domain, FidelityAxis
+from quadrat.methods.base import Axis, Domain, FidelityAxis, Told
 from quadrat.methods.multi_fidelity.method import MFGPUCB, Index
 from quadrat.methods.ucb.gp_ucb import Finite
 

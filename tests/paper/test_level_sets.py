@@ -12,8 +12,7 @@ from scipy.stats import binom
 
 from quadrat.confidence import AdaptiveBand
 from quadrat.kernels import Matern, SquaredExponential
-from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Domain, Told
 from quadrat.methods.level_sets.cells import LevelCells
 from quadrat.methods.level_sets.method import LevelSet, MultiScaleLevelSet
 from quadrat.methods.level_sets.search import LevelSearch

@@ -11,8 +11,7 @@ import pytest
 
 from quadrat._core.arrays import Array
 from quadrat.kernels import Matern
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.robust.method import StableOpt
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator

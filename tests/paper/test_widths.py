@@ -9,8 +9,7 @@ from quadrat._core.arrays import Array
 from quadrat.confidence import AdaptiveBand, Assumptions, LocalBand, SimpleBand
 from quadrat.confidence.bands import contradiction
 from quadrat.kernels import Matern
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.lp.method import information_gain
 from quadrat.methods.lp.search import CertifiedSearch
 from quadrat.problems import RKHSFunction, draw_rkhs_function

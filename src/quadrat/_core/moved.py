@@ -51,10 +51,9 @@ methods.additive.model: methods.additive_fit methods.additive_model
 methods.auto.acquisition: methods.auto_score methods.repeats
 methods.auto.feasibility: methods.beliefs methods.constraints methods.feasibility
 methods.auto.long_runs: methods.auto_cells methods.crowd
-methods.auto.surrogate: methods.auto_model methods.averaging
-methods.auto.transform: methods.fence methods.units
+methods.auto.surrogate: methods.auto_model methods.averaging methods.fence methods.units
 methods.auto.trust_region: methods.turns methods.zoom_cell methods.zooming
-methods.base: methods.classification
+methods.base: methods.classification methods.domain
 methods.design: methods.random_search methods.sobol_search
 methods.level_sets.cells: methods.level_cells
 methods.level_sets.method: methods.level_set methods.multi_scale_level_set
@@ -89,7 +88,7 @@ optimizer.importing: optimizer.batch optimizer.past_study optimizer.past_table o
 optimizer.notebook: optimizer.best_so_far optimizer.level_set_html optimizer.optimizer_html
 optimizer.outcome: optimizer.direction optimizer.measured
 optimizer.reports: optimizer.certifying optimizer.predicting optimizer.recommendation optimizer.recommending
-optimizer.run: optimizer.collisions optimizer.domain_of
+optimizer.run: optimizer.collisions optimizer.domain_of optimizer.events
 optimizer.trial: optimizer.settings_text
 plots.run_view: plots.study_axes plots.trial_text
 plots.style: plots.library

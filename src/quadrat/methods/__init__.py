@@ -12,9 +12,8 @@ from quadrat._core.lazy_names import lazy_names
 if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps the two lists equal
     from quadrat.methods.additive.method import AddGPUCB
     from quadrat.methods.auto.method import Auto
-    from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told
+    from quadrat.methods.base import Domain, Guess, Method, MethodFacts, Proposal, Search, Told
     from quadrat.methods.design import RandomSearch, SobolSearch
-    from quadrat.methods.domain import Domain
     from quadrat.methods.level_sets.method import LevelSet, MultiScaleLevelSet
     from quadrat.methods.lp.method import LP0, LPGPUCB
     from quadrat.methods.lp.preset import paper_preset
@@ -36,9 +35,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
 _HOME = {
     "additive.method": "AddGPUCB",
     "auto.method": "Auto",
-    "base": "Guess Method MethodFacts Proposal Search Told",
+    "base": "Domain Guess Method MethodFacts Proposal Search Told",
     "design": "RandomSearch SobolSearch",
-    "domain": "Domain",
     "level_sets.method": "LevelSet MultiScaleLevelSet",
     "lp.method": "LP0 LPGPUCB",
     "lp.preset": "paper_preset",

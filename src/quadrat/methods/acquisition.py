@@ -20,7 +20,7 @@ import numpy as np
 
 from quadrat._core.arrays import Array, Bools
 from quadrat.gp.prediction import Posterior
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain
 
 __all__ = [
     "UPPER",

@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from quadrat._core.arrays import Array
-from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
 from quadrat.randomness import generator
 
 __all__ = ["DesignSearch", "RandomSearch", "SobolSearch"]

@@ -29,8 +29,7 @@ from quadrat.gp.prediction import Posterior
 from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.kernels import Kernel, Matern
 from quadrat.methods.acquisition import Score, expected_gain, maximise
-from quadrat.methods.base import CREDIBLE, Guess, Method, Proposal, Search, Told, refuse_context
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import CREDIBLE, Domain, Guess, Method, Proposal, Search, Told, refuse_context
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 

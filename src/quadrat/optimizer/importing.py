@@ -17,10 +17,12 @@ import numpy as np
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Method
-from quadrat.optimizer.outcome import FAILED, Direction, Reading, read_measured
+from quadrat.optimizer.outcome import FAILED, Direction, Estimate, Outcome, Reading, read_measured
 from quadrat.space import Space
 
 __all__ = [
+    "REPLICATES",
+    "STANDARD_ERROR",
     "Batch",
     "PastTrials",
     "Study",
@@ -31,10 +33,13 @@ __all__ = [
     "is_missing",
     "is_study",
     "is_table",
+    "outcome_of",
     "past_trials",
     "past_trials_in_study",
     "past_trials_in_table",
     "plain_params",
+    "standard_error_of",
+    "values_of",
 ]
 
 
@@ -211,7 +216,10 @@ def past_trials_in_study(study: Study, direction: Direction, method: Method) -> 
     if pruned:
         _logger.warning("left out %d of %d trials, which were pruned and have no result", pruned, len(trials))
     finished = [(trial, state) for trial, state in trials if state in _FAILURES]
-    outcomes = [trial.value if state == "COMPLETE" else FAILED for trial, state in finished]
+    outcomes = [  # a value that is none, or not finite, is refused or fails as anything else that is told
+        trial.value if state == "COMPLETE" and values_of(trial) is None else outcome_of(trial)
+        for trial, state in finished
+    ]
     return PastTrials(
         [trial.params for trial, _ in finished],
         outcomes,
@@ -250,6 +258,43 @@ def _state(trial: Any) -> str:
             " results go in as lists of params and values"
         )
     return state
+
+
+REPLICATES = "quadrat:values"
+"""The user attribute of a trial with everything that was measured in it, a list; its value is their mean."""
+
+STANDARD_ERROR = "quadrat:sem"
+"""The user attribute of a trial with the standard error of its value."""
+
+
+def values_of(trial: Any) -> list[float] | None:
+    """Return what was measured in a complete trial; None for any other.
+
+    The reports of a pruned trial are no result: it was stopped before what it was to measure. Optuna keeps the last of
+    them as its value.
+    """
+    if _state(trial) != "COMPLETE":
+        return None
+    replicates = getattr(trial, "user_attrs", {}).get(REPLICATES)
+    if isinstance(replicates, list) and replicates:
+        values = [float(value) for value in replicates]
+    else:
+        values = [] if trial.value is None else [float(trial.value)]
+    return values if values and np.isfinite(values).all() else None
+
+
+def standard_error_of(trial: Any) -> float | None:
+    """Return the standard error that was told with a trial's value, or None."""
+    sem = getattr(trial, "user_attrs", {}).get(STANDARD_ERROR)
+    return float(sem) if isinstance(sem, int | float) and sem > 0 and np.isfinite(sem) else None
+
+
+def outcome_of(trial: Any) -> Outcome:
+    """Return the outcome of a trial that is over, as `Optimizer.tell` takes it."""
+    values, sem = values_of(trial), standard_error_of(trial)
+    if values is None:
+        return FAILED
+    return values if sem is None else Estimate(sum(values) / len(values), sem)
 
 
 def constraints_of(trial: Any) -> Mapping[str, float]:

@@ -16,7 +16,6 @@ from quadrat._core.blas_threads import on_one_blas_thread
 from quadrat.confidence import CertificateCurve
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.methods.base import DOES_NOT_CERTIFY, Guess, Method
-from quadrat.optimizer.events import VERSION, Event, check_header, copied
 from quadrat.optimizer.importing import Study, Table, gather_batch, plain_params
 from quadrat.optimizer.level_sets import LevelSetReport, level_set_of
 from quadrat.optimizer.method_choice import check_method, require, resolve
@@ -33,7 +32,7 @@ from quadrat.optimizer.reports import (
     why_not_certified,
 )
 from quadrat.optimizer.robust import robust_recommendation
-from quadrat.optimizer.run import Run, nothing_feasible_in_context
+from quadrat.optimizer.run import VERSION, Event, Run, check_header, copied, nothing_feasible_in_context
 from quadrat.optimizer.trial import BestSeen, Trial, TrialRecord
 from quadrat.randomness import generator
 from quadrat.space import Space

@@ -9,9 +9,8 @@ from contextlib import contextmanager
 
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Happened
-from quadrat.optimizer.events import Event, batch_of, reading_of, refusing
 from quadrat.optimizer.importing import Batch
-from quadrat.optimizer.run import Run
+from quadrat.optimizer.run import Event, Run, batch_of, reading_of, refusing
 from quadrat.space.space import context_of, context_point
 
 __all__ = ["Replay", "replay"]

@@ -17,19 +17,14 @@ Examples
 from __future__ import annotations
 
 from quadrat.problems.catalogue import get, names
-from quadrat.problems.contextual import ContextualProblem, ContextualTrace
-from quadrat.problems.multi_fidelity import MultiFidelityProblem
 from quadrat.problems.noise import Gaussian, Heteroscedastic, NoiseLaw, NoisyProblem, Observation, StudentT, Uniform
 from quadrat.problems.problem import Problem
 from quadrat.problems.regret import RegretTrace, regrets
 from quadrat.problems.rkhs import RKHSFunction, draw_rkhs_function
 
 __all__ = [
-    "ContextualProblem",
-    "ContextualTrace",
     "Gaussian",
     "Heteroscedastic",
-    "MultiFidelityProblem",
     "NoiseLaw",
     "NoisyProblem",
     "Observation",

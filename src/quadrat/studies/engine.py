@@ -15,9 +15,8 @@ from optuna.trial import FrozenTrial
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Method
-from quadrat.optimizer.events import Event, asked, told
 from quadrat.optimizer.outcome import Direction
-from quadrat.optimizer.run import Run
+from quadrat.optimizer.run import Event, Run, asked, told
 from quadrat.studies.distributions import Searched
 from quadrat.studies.finish_order import FinishOrder
 from quadrat.studies.trials import reading_of_trial

@@ -12,8 +12,7 @@ import pytest
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.additive.method import AddGPUCB, AdditiveSearch, Practical, Theorem
-from quadrat.methods.base import Proposal, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Proposal, Told
 from quadrat.optimizer import Optimizer
 from quadrat.optimizer.run import domain_of
 from quadrat.randomness import generator

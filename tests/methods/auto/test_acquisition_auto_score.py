@@ -13,7 +13,7 @@ from quadrat.gp.ensemble import Ensemble
 from quadrat.kernels import Matern, Tied
 from quadrat.methods.auto.acquisition import AutoScore, _Frame
 from quadrat.methods.auto.feasibility import Chances, Feasibility
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain
 
 BOX = np.array([0.3, 0.1]), np.array([0.4, 0.9])
 VALUES = tuple(((np.arange(5) + 0.5) / 5).tolist())

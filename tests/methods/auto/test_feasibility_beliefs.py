@@ -11,8 +11,7 @@ from quadrat._core.arrays import Array
 from quadrat._core.nearest import nearest
 from quadrat.methods.auto.feasibility import Beliefs, Constraints, Feasibility
 from quadrat.methods.auto.surrogate import LearnedModel
-from quadrat.methods.base import Failed, Told
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain, Failed, Told
 
 VALUES = (1 / 6, 0.5, 5 / 6)
 GRID = np.random.default_rng(99).random((60, 2))

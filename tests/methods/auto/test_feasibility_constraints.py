@@ -17,8 +17,7 @@ from quadrat.loop import minimize
 from quadrat.methods.auto.acquisition import DOUBT, log_improvement
 from quadrat.methods.auto.feasibility import Chances, Constraints
 from quadrat.methods.auto.method import Auto, AutoSearch
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.optimizer import Measured, Optimizer
 from quadrat.space import Categorical, Float, Int, Space
 

@@ -13,8 +13,7 @@ from quadrat.methods.auto import method as auto
 from quadrat.methods.auto import surrogate as auto_model
 from quadrat.methods.auto.long_runs import highest_of_a_draw, nearest_running
 from quadrat.methods.auto.method import Auto, AutoSearch
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.optimizer import Optimizer
 from quadrat.space import Categorical, Float, Int, Space
 

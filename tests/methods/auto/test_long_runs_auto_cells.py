@@ -15,8 +15,7 @@ from quadrat.methods.auto import long_runs as auto_cells
 from quadrat.methods.auto import surrogate as auto_model
 from quadrat.methods.auto.method import Auto, AutoSearch
 from quadrat.methods.auto.trust_region import REST, generation_size
-from quadrat.methods.base import Guess, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Guess, Told
 from quadrat.optimizer import FAILED, Estimate, Measured, Optimizer
 from quadrat.optimizer.run import domain_of
 from quadrat.space import Categorical, Float, Int, Space

@@ -19,9 +19,8 @@ from quadrat.kernels import Matern
 from quadrat.methods.acquisition import ascend
 from quadrat.methods.auto.acquisition import DOUBT, log_improvement
 from quadrat.methods.auto.method import TEMPER, WIDER, WIDER_GAIN, Auto, AutoSearch, _range_of_highest
-from quadrat.methods.base import Told
+from quadrat.methods.base import Axis, Domain, Told
 from quadrat.methods.design import SobolSearch
-from quadrat.methods.domain import Axis, Domain
 from quadrat.optimizer import FAILED, Estimate, Optimizer
 from quadrat.optimizer.run import domain_of
 from quadrat.space import Categorical, Float, Int, Space

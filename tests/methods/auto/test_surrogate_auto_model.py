@@ -23,11 +23,10 @@ from quadrat.methods.auto.surrogate import (
     SMOOTHNESSES,
     SPREAD,
     LearnedModel,
+    Units,
     is_due,
 )
-from quadrat.methods.auto.transform import Units
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain, Told
 
 GRID = np.random.default_rng(999).random((7, 2))
 FORMS: list[Kernel] = [Matern(nu, (0.5, 0.5)) for nu in (0.5, 1.5, 2.5)] + [SquaredExponential((0.5, 0.5))]

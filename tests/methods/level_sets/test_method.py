@@ -8,7 +8,7 @@ import pytest
 from quadrat.confidence import UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain
 from quadrat.methods.level_sets.method import LevelSet
 from quadrat.optimizer import Optimizer
 from quadrat.space import Float, Space

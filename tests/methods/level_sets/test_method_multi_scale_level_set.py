@@ -8,8 +8,7 @@ import pytest
 from quadrat.confidence.budget import cell_share
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
-from quadrat.methods.base import UNDECIDED, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import UNDECIDED, Domain, Told
 from quadrat.methods.level_sets.method import MultiScaleLevelSet
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator

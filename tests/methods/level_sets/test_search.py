@@ -11,8 +11,7 @@ import pytest
 from quadrat._core.arrays import Array
 from quadrat.confidence import Assumptions
 from quadrat.kernels import Kernel, Matern
-from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Domain, Told
 from quadrat.methods.level_sets.method import LevelSet, LevelSetMethod, MultiScaleLevelSet
 from quadrat.methods.level_sets.search import LevelSearch
 from quadrat.problems import RKHSFunction, draw_rkhs_function

@@ -14,8 +14,7 @@ from quadrat.confidence.slices import SliceBand
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Matern
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain, Told
 from quadrat.methods.lp import contextual as lp_contextual
 from quadrat.methods.lp.contextual import ContextualLPSearch
 from quadrat.methods.lp.method import LP0, LPGPUCB

@@ -14,8 +14,7 @@ from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, Interval,
 from quadrat.confidence.local_band import CAPACITY
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import GammaExponential, Kernel, Matern, SquaredExponential
-from quadrat.methods.base import Search, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Search, Told
 from quadrat.methods.lp.cells import BOUNDS, CellBounds, Condition
 from quadrat.methods.lp.method import LP0, LPGPUCB, information_gain
 from quadrat.methods.lp.printed import PrintedSearch

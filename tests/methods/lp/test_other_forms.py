@@ -11,8 +11,7 @@ from quadrat.errors import InvalidInput
 from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Matern
 from quadrat.methods import LP0, LPGPUCB
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.lp.other_forms import SketchedSearch
 from quadrat.optimizer import Optimizer
 from quadrat.problems import draw_rkhs_function

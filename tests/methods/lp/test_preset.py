@@ -11,8 +11,7 @@ from quadrat import problems
 from quadrat.confidence import UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.methods import registry
-from quadrat.methods.base import Method, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Method, Told
 from quadrat.methods.lp.preset import PAPER_METHODS, paper_preset
 from quadrat.methods.surrogate import Learned, ModelBased
 from quadrat.methods.ucb.heuristic import Heuristic

@@ -9,8 +9,7 @@ import pytest
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Axis, Domain, FidelityAxis
+from quadrat.methods.base import Axis, Domain, FidelityAxis, Told
 from quadrat.methods.multi_fidelity.method import MFGPUCB, FidelitySearch, Index
 from quadrat.methods.multi_fidelity.model import Gaps
 from quadrat.methods.ucb.gp_ucb import GPUCB

@@ -7,7 +7,7 @@ import pytest
 
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain
 from quadrat.methods.robust.choice import robust_choice
 
 LINE, PLANE = Domain.cube(1), Domain.cube(2)

@@ -10,8 +10,7 @@ from quadrat._core.arrays import Array
 from quadrat.confidence import Assumptions, SimpleBand
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.robust.method import StableOpt, StableSearch
 from quadrat.optimizer import Optimizer
 from quadrat.randomness import generator

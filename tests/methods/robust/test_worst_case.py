@@ -12,7 +12,7 @@ from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Matern
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain
 from quadrat.methods.robust.worst_case import Bound, _soft, as_radius, lattice, lowest, most_robust, worst_value
 
 

@@ -14,8 +14,7 @@ from quadrat.gp import GaussianProcess
 from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.kernels import Matern
 from quadrat.methods import GPUCB, IGPUCB, ExpectedImprovement, Heuristic
-from quadrat.methods.base import Method, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Method, Told
 from quadrat.methods.surrogate import ModelBased, ModelSearch
 from quadrat.methods.ucb.bkb import BKB
 from quadrat.optimizer import Optimizer

@@ -7,7 +7,7 @@ import pytest
 
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Matern, Product, Sum
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain
 from quadrat.methods.surrogate import Learned
 from quadrat.methods.ucb.cgp_ucb import columns, composed, learn_composed
 

@@ -12,8 +12,7 @@ from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Matern, OnAxes
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain, Told
 from quadrat.methods.surrogate import Learned
 from quadrat.methods.ucb.cgp_ucb import CGPUCB, ContextModelSearch
 from quadrat.methods.ucb.gp_ucb import Agnostic, Continuous, Finite

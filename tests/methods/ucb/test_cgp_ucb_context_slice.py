@@ -5,7 +5,7 @@ import pytest
 
 from quadrat._core.arrays import Array, Bools
 from quadrat.errors import InvalidInput
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain
 from quadrat.methods.ucb.cgp_ucb import ContextSlice, require_free_axis
 
 THIRDS = (1 / 6, 0.5, 5 / 6)

@@ -12,8 +12,7 @@ from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, realised_gain
 from quadrat.kernels import Matern
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.surrogate import ModelSearch
 from quadrat.methods.ucb.gp_bucb import GPBUCB, BatchSearch, information_of
 from quadrat.methods.ucb.gp_ucb import GPUCB, Agnostic, Finite

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from quadrat.errors import InvalidInput
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.ucb.gp_ucb import GPUCB, Agnostic, Continuous, Finite
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from quadrat.kernels import Matern
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain, Told
 from quadrat.methods.ucb.gp_ucb import GPUCB, Continuous, Finite
 from quadrat.methods.ucb.gp_ucb_arms import GPUCBOnArms
 from quadrat.optimizer import Optimizer

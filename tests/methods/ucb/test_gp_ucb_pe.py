@@ -12,8 +12,7 @@ from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Matern
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.ucb.gp_ucb import GPUCB
 from quadrat.methods.ucb.gp_ucb_pe import GPUCBPE, ExploringSearch, Region, explore
 from quadrat.optimizer import FAILED, Optimizer

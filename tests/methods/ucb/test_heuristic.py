@@ -10,8 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 from quadrat.confidence import UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.ucb.heuristic import Heuristic, HeuristicSearch
 from quadrat.partition import from_regression_tree
 

@@ -9,8 +9,7 @@ import pytest
 from quadrat.confidence import Assumptions, ChowdhuryGopalanBand
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.surrogate import Learned
 from quadrat.methods.ucb.igp_ucb import IGPUCB
 

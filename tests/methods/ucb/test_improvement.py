@@ -5,8 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from quadrat.errors import InvalidInput
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Told
 from quadrat.methods.surrogate import ModelBased, ModelSearch
 from quadrat.methods.ucb.improvement import ExpectedImprovement, ProbabilityOfImprovement
 

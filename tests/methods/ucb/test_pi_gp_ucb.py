@@ -12,8 +12,7 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.gp.sketch import Sketch
 from quadrat.kernels import GammaExponential, Matern, PiecewisePolynomial, SquaredExponential
-from quadrat.methods.base import CREDIBLE, Told
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import CREDIBLE, Axis, Domain, Told
 from quadrat.methods.surrogate import Learned
 from quadrat.methods.ucb.igp_ucb import IGPUCB
 from quadrat.methods.ucb.pi_gp_ucb import PartitionedSearch, PiGPUCB

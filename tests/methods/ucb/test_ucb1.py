@@ -7,7 +7,7 @@ import pytest
 
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain
 from quadrat.methods.ucb.ucb1 import arms_of, finite_arms
 from quadrat.optimizer.run import domain_of
 from quadrat.space import Categorical, Float, Int, Space

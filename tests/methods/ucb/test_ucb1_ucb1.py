@@ -8,8 +8,7 @@ import pytest
 
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
-from quadrat.methods.base import Told
-from quadrat.methods.domain import Axis, Domain
+from quadrat.methods.base import Axis, Domain, Told
 from quadrat.methods.ucb.ucb1 import UCB1, UCB1Search
 from quadrat.optimizer import FAILED, Optimizer
 from quadrat.space import Categorical, Float, Int, Space

@@ -32,8 +32,7 @@ from quadrat.gp import Observations
 from quadrat.methods.acquisition import excesses, expected_gain, gain_of, points_around
 from quadrat.methods.additive.groups import Learning, learn_groups, ordered, singletons
 from quadrat.methods.additive.model import AdditiveFit, AdditiveModel, GroupPosterior, Groups, fit_additive
-from quadrat.methods.base import CREDIBLE, Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import CREDIBLE, Domain, Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 

@@ -20,7 +20,7 @@ from quadrat._core.nearest import is_among
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.methods.acquisition import Slope, ascend, improvement, scattered
 from quadrat.methods.auto.feasibility import Chances, Feasibility
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain
 
 __all__ = ["AutoScore", "knowledge_gradients", "log_improvement"]
 

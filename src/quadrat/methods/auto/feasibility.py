@@ -17,8 +17,7 @@ from quadrat.gp.observations import group_rows
 from quadrat.kernels import Matern
 from quadrat.methods.acquisition import log_probability_of_improvement
 from quadrat.methods.auto.surrogate import LearnedModel
-from quadrat.methods.base import Failed, Pruned, Told
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Failed, Pruned, Told
 from quadrat.randomness import generator
 
 __all__ = ["Beliefs", "Chances", "Constraints", "Feasibility"]

@@ -30,8 +30,7 @@ from quadrat._core.arrays import Array, Growing
 from quadrat._core.nearest import ROUNDING, is_among, nearest
 from quadrat.methods.acquisition import draws, scattered
 from quadrat.methods.auto.feasibility import Beliefs
-from quadrat.methods.auto.surrogate import LearnedModel
-from quadrat.methods.auto.transform import Units
+from quadrat.methods.auto.surrogate import LearnedModel, Units
 from quadrat.methods.auto.trust_region import Turns, Zooming, generation_size
 from quadrat.methods.base import Failed, Proposal, Pruned, Told
 from quadrat.partition.median_tree import MedianTree

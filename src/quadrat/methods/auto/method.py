@@ -28,6 +28,7 @@ from quadrat.methods.auto.long_runs import MOST, AutoCells, highest_of_a_draw, n
 from quadrat.methods.auto.surrogate import LARGEST, LearnedModel
 from quadrat.methods.base import (
     CREDIBLE,
+    Domain,
     Failed,
     Guess,
     Happened,
@@ -40,7 +41,6 @@ from quadrat.methods.base import (
     refuse_context,
 )
 from quadrat.methods.design import SobolSearch
-from quadrat.methods.domain import Domain
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 

@@ -11,8 +11,7 @@ from quadrat.confidence import Assumptions, UserHolder
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Kernel
-from quadrat.methods.base import Method, MethodFacts
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Method, MethodFacts
 from quadrat.methods.level_sets.cells import LevelCells
 from quadrat.methods.level_sets.search import LevelSearch, Rule
 from quadrat.partition.unit_cube import as_count

@@ -31,8 +31,18 @@ from quadrat._core.arrays import Array, Bools, Ints
 from quadrat.confidence import Certificate
 from quadrat.confidence.bands import default_regulariser
 from quadrat.gp import GaussianProcess
-from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Classification, Guess, Proposal, Search, Told, refuse_context
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import (
+    ABOVE,
+    BELOW,
+    UNDECIDED,
+    Classification,
+    Domain,
+    Guess,
+    Proposal,
+    Search,
+    Told,
+    refuse_context,
+)
 from quadrat.methods.level_sets.cells import LevelCells
 from quadrat.randomness import generator
 

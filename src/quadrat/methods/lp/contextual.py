@@ -27,7 +27,7 @@ from quadrat._core.arrays import Array, Bools, Ints
 from quadrat.confidence import Assumptions, certified_maximum
 from quadrat.confidence.slices import SliceAssumptions, SliceBand
 from quadrat.errors import InvalidInput
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain
 from quadrat.methods.lp.cells import CellBounds, Look, Sharper, parts_of
 from quadrat.methods.lp.search import CERTIFY_CELLS, CellLoop, CertifiedSearch, Surest
 from quadrat.methods.ucb.cgp_ucb import require_free_axis

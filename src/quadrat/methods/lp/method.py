@@ -17,8 +17,7 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import InformationGain, greedy_gain, set_gain
 from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Kernel
-from quadrat.methods.base import Method, MethodFacts, Search
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Method, MethodFacts, Search
 from quadrat.methods.lp.contextual import ContextualLPSearch
 from quadrat.methods.lp.other_forms import WHY_NOT_CERTIFIED, LearnedSearch, SketchedSearch
 from quadrat.methods.lp.printed import PrintedSearch

@@ -12,8 +12,7 @@ from quadrat.confidence.sketched_band import SketchedBand
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Kernel
-from quadrat.methods.base import CREDIBLE, Guess, Proposal, Search, Told, refuse_context
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import CREDIBLE, Domain, Guess, Proposal, Search, Told, refuse_context
 from quadrat.methods.lp.cells import CellBounds
 from quadrat.methods.lp.search import CellLoop
 from quadrat.methods.surrogate import Learned, learn_kernel

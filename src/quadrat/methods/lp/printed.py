@@ -13,8 +13,7 @@ from quadrat._core.arrays import Array
 from quadrat.confidence import Assumptions, local_poly, max_err
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.gp import GaussianProcess, greedy_gain
-from quadrat.methods.base import Guess, Proposal, Search, Told, refuse_context
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Guess, Proposal, Search, Told, refuse_context
 from quadrat.partition import Cell, TooManyCells, printed_partition
 from quadrat.randomness import generator
 

@@ -23,8 +23,7 @@ from quadrat.confidence import (
 )
 from quadrat.confidence.bands import SearchBand, contradiction
 from quadrat.confidence.local_band import CAPACITY
-from quadrat.methods.base import Guess, Proposal, Search, Told, refuse_context
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Guess, Proposal, Search, Told, refuse_context
 from quadrat.methods.lp.cells import CellBounds, Condition
 from quadrat.randomness import generator
 

@@ -38,8 +38,18 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Kernel
 from quadrat.methods.acquisition import draws, feasible_around, gain_of, points_around, scattered
-from quadrat.methods.base import CREDIBLE, Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
-from quadrat.methods.domain import Domain, FidelityAxis
+from quadrat.methods.base import (
+    CREDIBLE,
+    Domain,
+    FidelityAxis,
+    Guess,
+    Method,
+    MethodFacts,
+    Proposal,
+    Search,
+    Told,
+    refuse_context,
+)
 from quadrat.methods.multi_fidelity.model import FidelityModel, Gaps
 from quadrat.methods.surrogate import Learned
 from quadrat.methods.ucb.gp_ucb import GPUCB, Agnostic, Continuous, Finite
@@ -85,7 +95,7 @@ class MFGPUCB(Method):
 
     Examples
     --------
-    >>> from quadrat.methods.domain import Axis
+    >>> from quadrat.methods.base import Axis
     >>> axis = FidelityAxis(1, (0.25, 0.75), (1.0, 10.0))
     >>> search = MFGPUCB().start(Domain((Axis(), Axis((0.25, 0.75))), fidelity=axis), seed=0)
     >>> search.ask(0, np.empty((0, 2))).why

@@ -21,8 +21,7 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, LogNormal, Observations, Priors, fit_map
 from quadrat.gp.observations import group_rows
 from quadrat.kernels import Kernel, Matern, Tied
-from quadrat.methods.base import CREDIBLE
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import CREDIBLE, Domain
 from quadrat.methods.robust.worst_case import Bound, as_radius, lowest, most_robust, worst_value
 from quadrat.methods.surrogate import spread
 from quadrat.randomness import generator

@@ -18,8 +18,7 @@ from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.methods.acquisition import Score, expected_gain, upper_bound
-from quadrat.methods.base import Guess, MethodFacts, Proposal, refuse_context
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, Guess, MethodFacts, Proposal, refuse_context
 from quadrat.methods.robust.worst_case import Bound, Robust, as_radius, lowest, most_robust, worst_value
 from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.randomness import generator

@@ -26,8 +26,7 @@ from quadrat._core.arrays import Array, ArrayLike, as_vector
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.methods.acquisition import Slope, ascend, draws, scattered
-from quadrat.methods.base import CREDIBLE
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import CREDIBLE, Domain
 from quadrat.randomness import generator
 
 __all__ = ["Bound", "Robust", "WorstValue", "as_radius", "lattice", "lowest", "most_robust", "worst_value"]

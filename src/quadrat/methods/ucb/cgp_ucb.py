@@ -26,8 +26,7 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import Bounds, GaussianProcess, LogNormal, Observations, Priors, fit_map
 from quadrat.kernels import Kernel, Matern, OnAxes, Product, Sum, Tied
 from quadrat.methods.acquisition import Score, Slope, ascend, excesses, gain_of, points_around, scattered, upper_bound
-from quadrat.methods.base import Guess, MethodFacts, Proposal, Search, Told
-from quadrat.methods.domain import Domain, sample_if_thin
+from quadrat.methods.base import Domain, Guess, MethodFacts, Proposal, Search, Told, sample_if_thin
 from quadrat.methods.surrogate import Learned, ModelBased, Surrogate
 from quadrat.methods.ucb.gp_ucb import GPUCB, Agnostic, Continuous, Finite
 from quadrat.randomness import generator
@@ -62,7 +61,7 @@ def composed(action: Kernel, context: Kernel, domain: Domain, composition: Compo
 
     Examples
     --------
-    >>> from quadrat.methods.domain import Axis
+    >>> from quadrat.methods.base import Axis
     >>> domain = Domain((Axis(), Axis()), context=(1,))
     >>> kernel = composed(Matern(2.5, 0.3), Matern(2.5, 1.0), domain, "sum")
     >>> kernel([[0.1, 0.2]]).tolist()

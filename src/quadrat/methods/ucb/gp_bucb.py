@@ -23,8 +23,7 @@ import numpy as np
 from quadrat._core.arrays import Array, as_number
 from quadrat.gp import GaussianProcess
 from quadrat.methods.acquisition import Score, maximise, upper_bound
-from quadrat.methods.base import MethodFacts, Proposal
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, MethodFacts, Proposal
 from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.methods.ucb.gp_ucb import GPUCB, Agnostic, Continuous, Finite
 from quadrat.partition.unit_cube import as_count

@@ -15,8 +15,7 @@ from quadrat._core.printing import keep_plain
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.methods.acquisition import Score, upper_bound
-from quadrat.methods.base import MethodFacts
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, MethodFacts
 from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.methods.ucb.ucb1 import finite_arms
 from quadrat.partition.unit_cube import as_count

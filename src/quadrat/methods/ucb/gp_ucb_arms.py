@@ -15,8 +15,7 @@ import numpy as np
 from quadrat._core.arrays import Array
 from quadrat.kernels import Kernel
 from quadrat.methods.acquisition import excesses, gain_of
-from quadrat.methods.base import CREDIBLE, Guess, Proposal, Told, refuse_context
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import CREDIBLE, Domain, Guess, Proposal, Told, refuse_context
 from quadrat.methods.surrogate import ModelSearch
 from quadrat.randomness import generator
 

@@ -23,8 +23,7 @@ from quadrat.confidence import UserHolder
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.methods.acquisition import Score, upper_bound
-from quadrat.methods.base import MethodFacts, Proposal
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import Domain, MethodFacts, Proposal
 from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.partition import Partition, from_regression_tree
 from quadrat.partition.unit_cube import as_count

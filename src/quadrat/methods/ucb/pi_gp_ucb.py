@@ -25,8 +25,7 @@ from quadrat.gp.prediction import Posterior
 from quadrat.gp.splitting import SplittingRule
 from quadrat.kernels import GammaExponential, Kernel, Matern, PiecewisePolynomial
 from quadrat.methods.acquisition import Score, expected_gain, upper_bound
-from quadrat.methods.base import CREDIBLE, Guess, MethodFacts, Proposal, Told, refuse_context
-from quadrat.methods.domain import Domain
+from quadrat.methods.base import CREDIBLE, Domain, Guess, MethodFacts, Proposal, Told, refuse_context
 from quadrat.methods.surrogate import Frame, Learned, ModelBased, ModelSearch, Surrogate, readings
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator

@@ -15,8 +15,18 @@ import numpy as np
 from quadrat._core.arrays import Array, ArrayLike, as_number, as_vector
 from quadrat.errors import InvalidInput
 from quadrat.gp.observations import group_rows
-from quadrat.methods.base import Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
-from quadrat.methods.domain import PROBES, Domain, probed
+from quadrat.methods.base import (
+    PROBES,
+    Domain,
+    Guess,
+    Method,
+    MethodFacts,
+    Proposal,
+    Search,
+    Told,
+    probed,
+    refuse_context,
+)
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 
@@ -39,7 +49,7 @@ def arms_of(domain: Domain) -> Array:
 
     Examples
     --------
-    >>> from quadrat.methods.domain import Axis
+    >>> from quadrat.methods.base import Axis
     >>> arms_of(Domain((Axis((0.25, 0.75)), Axis((1 / 6, 0.5, 5 / 6), ordered=False)))).shape
     (6, 2)
     """
@@ -136,7 +146,7 @@ class UCB1(Method):
 
     Examples
     --------
-    >>> from quadrat.methods.domain import Axis
+    >>> from quadrat.methods.base import Axis
     >>> search = UCB1().start(Domain((Axis((0.25, 0.75), ordered=False),)), seed=0)
     >>> search.ask(0, np.empty((0, 1))).why
     'arm not pulled yet, one of 2'

@@ -7,7 +7,7 @@ import pytest
 
 from quadrat import problems
 from quadrat._core.arrays import Array
-from quadrat.methods.auto.transform import ENOUGH, Fence, Units, _ends
+from quadrat.methods.auto.surrogate import ENOUGH, Fence, Units, _ends
 
 RNG = np.random.default_rng(0)
 ORDINARY = RNG.normal(size=40)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from contextual_problems import ContextualProblem, ContextualTrace
 
 from quadrat import problems
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
-from quadrat.problems.contextual import ContextualProblem, ContextualTrace
 from quadrat.randomness import generator
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from fidelity_problems import MULTI_FIDELITY, MultiFidelityProblem
 
 from quadrat.errors import InvalidInput
 from quadrat.problems import get
-from quadrat.problems.multi_fidelity import MULTI_FIDELITY, MultiFidelityProblem
 
 
 @pytest.fixture(params=sorted(MULTI_FIDELITY))

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from quadrat._core.arrays import Array, Bools
-from quadrat.methods.base import Guess, Proposal, Search, Told
+from quadrat.methods.base import Axis, Domain, Guess, Proposal, Search, Told
 from quadrat.methods.design import RandomSearch
-from quadrat.methods.domain import Axis, Domain
 
 COLOURS = Axis((1 / 6, 0.5, 5 / 6), ordered=False)
 SIZES = Axis((0.125, 0.375, 0.625, 0.875))
