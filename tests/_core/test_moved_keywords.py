@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from typing import Any
 
 import pytest
 
@@ -34,9 +35,10 @@ def test_the_new_name_warns_of_nothing() -> None:
 
 
 def test_both_names_are_refused() -> None:
-    for args, more in (((), {"workers": 2}), ((2,), {})):
+    given: list[tuple[tuple[int, ...], dict[str, Any]]] = [((), {"workers": 2}), ((2,), {})]
+    for args, more in given:
         with pytest.raises(InvalidInput, match=r"^n_workers: expected workers alone, got both"):
-            evaluated("f", *args, n_workers=2, **more)  # type: ignore[arg-type]
+            evaluated("f", *args, n_workers=2, **more)  # type: ignore[call-arg]
 
 
 def test_other_misspelt_names_are_refused_as_ever() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import logging
 import math
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-import cloudpickle
 import pytest
 
 from quadrat.errors import InvalidInput
@@ -42,7 +43,24 @@ def value_of(params: dict[str, Any]) -> float:
     return math.cos(sum(numbers)) + 0.1 * len(params)
 
 
-def below_diagonal(params: dict[str, Any]) -> bool:
+class Right:
+    """A constraint that is an object; it and its methods can be pickled, because its class has a name."""
+
+    def __init__(self, least: float) -> None:
+        self.least = least
+
+    def __call__(self, params: Mapping[str, Any]) -> bool:
+        return bool(params["x"] >= self.least)
+
+    def holds(self, params: Mapping[str, Any]) -> bool:
+        return self(params)
+
+
+def right_of(least: float, params: Mapping[str, Any]) -> bool:
+    return bool(params["x"] >= least)
+
+
+def below_diagonal(params: Mapping[str, Any]) -> bool:
     return bool(params["x"] <= 0.5 * params["y"] + 0.7)
 
 
@@ -50,7 +68,7 @@ def told(optimizer: Optimizer, trial: Trial) -> None:
     """Tell an outcome that depends on the trial: a failure, replicates, an estimate or a number."""
     value = value_of(trial.params)
     plain = optimizer.method.facts.certifies
-    outcomes = [FAILED, value] if plain else [FAILED, [value, value + 0.1], Estimate(value, 0.1), value]
+    outcomes: list[Any] = [FAILED, value] if plain else [FAILED, [value, value + 0.1], Estimate(value, 0.1), value]
     optimizer.tell(trial, outcomes[trial.number % len(outcomes) if trial.number % 3 else -1])
 
 
@@ -203,13 +221,13 @@ def test_a_pickle_holds_the_log_and_no_model() -> None:
 
 def test_a_copy_of_what_holds_an_optimizer() -> None:
     original = mixed()
-    held = {"one": original, "two": [original]}
+    held: dict[str, Any] = {"one": original, "two": [original]}
     for made in (copy.deepcopy(held), pickle.loads(pickle.dumps(held))):  # noqa: S301  # our own bytes
         assert made["one"] is made["two"][0]
         assert made["one"] is not original
 
 
-@pytest.mark.parametrize("kind", ["lambda", "local function", "object"])
+@pytest.mark.parametrize("kind", ["lambda", "local function", "object", "bound method", "partial"])
 def test_a_constraint_without_a_name_is_copied_but_not_pickled(kind: str) -> None:
     class Half:
         def __call__(self, params: Any) -> bool:
@@ -218,12 +236,18 @@ def test_a_constraint_without_a_name_is_copied_but_not_pickled(kind: str) -> Non
     def right(params: Any) -> bool:
         return bool(params["x"] > 0.5)
 
-    feasible = {"lambda": lambda params: bool(params["x"] > 0.5), "local function": right, "object": Half()}[kind]
-    space = PLANE.subject_to(feasible)
+    kinds: dict[str, Any] = {
+        "lambda": lambda params: bool(params["x"] > 0.5),
+        "local function": right,
+        "object": Half(),
+        "bound method": Half().__call__,
+        "partial": partial(right),
+    }
+    space = PLANE.subject_to(kinds[kind])
     optimizer = after(Optimizer(space, direction="minimize", seed=9), 6)
     again = copy.deepcopy(optimizer)
     assert again.ask() == copy.copy(optimizer).ask() == optimizer.ask()
-    got = {"lambda": "<lambda>", "local function": "right", "object": "Half"}[kind]
+    got = {"lambda": "<lambda>", "local function": "right", "partial": "right"}.get(kind, "Half")
     for what in (optimizer, space):
         message = (
             f"^space: expected a constraint that pickle can store by its name, got [^;]*{got}; use a named function"
@@ -234,8 +258,16 @@ def test_a_constraint_without_a_name_is_copied_but_not_pickled(kind: str) -> Non
         assert "0x" not in str(refused.value)
 
 
+@pytest.mark.parametrize("feasible", [Right(0.5), Right(0.5).holds, partial(right_of, 0.5), partial(Right(0.5))])
+def test_a_constraint_with_a_name_is_pickled(feasible: Callable[[Mapping[str, Any]], bool]) -> None:
+    optimizer = after(Optimizer(PLANE.subject_to(feasible), direction="minimize", seed=9), 6)
+    again = pickle.loads(pickle.dumps(optimizer))  # noqa: S301  # our own bytes
+    assert again.ask() == optimizer.ask()
+
+
 def test_dask_and_ray_still_send_constraints_without_a_name() -> None:
     """They pickle with cloudpickle, by value."""
+    cloudpickle: Any = importlib.import_module("cloudpickle")
     optimizer = after(Optimizer(PLANE.subject_to(lambda params: params["x"] > 0.5), direction="minimize", seed=9), 6)
     again = pickle.loads(cloudpickle.dumps(optimizer))  # noqa: S301  # our own bytes
     assert again.ask() == optimizer.ask()

@@ -19,16 +19,20 @@ from quadrat.methods.registry import all_methods
 from quadrat.optimizer import CellReport
 
 PLANE = qd.Space(x=qd.Float(0, 1), y=qd.Float(-1, 1))
+ONE: Any = np.int64(1)
+NAMES: Any = np.array(["a", "b"])
+EPOCHS: Any = np.array([5, 100])
+COSTS: Any = np.array([1.0, 20.0])
 MIXED = qd.Space(
     x=qd.Float(np.float64(0), np.float64(1)),
-    n=qd.Int(np.int64(1), np.int64(4)),
-    kind=qd.Categorical(np.array(["a", "b"])),
-    size=qd.Categorical([np.float64(1.5), np.int64(2)]),
+    n=qd.Int(ONE, 4 * ONE),
+    kind=qd.Categorical(NAMES),
+    size=qd.Categorical([np.float64(1.5), 2 * ONE]),
     depth=qd.Float(0, 1, step=np.float64(0.25), when={"kind": np.str_("a")}),
     steps=qd.Fixed(np.float64(3.0)),
 )
 CONTEXTUAL = qd.Space(x=qd.Float(0, 1), heat=qd.Context(qd.Float(0, 30)))
-FIDELITIES = qd.Space(x=qd.Float(0, 1), epochs=qd.Fidelity(np.array([5, 100]), cost=np.array([1.0, 20.0])))
+FIDELITIES = qd.Space(x=qd.Float(0, 1), epochs=qd.Fidelity(EPOCHS, cost=COSTS))
 ARMS = qd.Space(arm=qd.Categorical(["a", "b", "c"]))
 OPTIONS: dict[str, Any] = {
     "kernel": Matern(np.float64(2.5), np.float64(0.4)),
@@ -128,7 +132,7 @@ def test_answers_in_a_mixed_space_with_constraints() -> None:
     optimizer = run_of(None, MIXED, constrained=True)
     given = {"x": np.float64(0.3), "n": np.int64(2), "kind": np.str_("b"), "size": np.float64(1.5), "steps": 3.0}
     optimizer.add(given, np.array([1.0, 2.0]), constraints={"load": np.float64(-1)})
-    optimizer.add_trials([given], [qd.Estimate(np.float64(1.0), np.float64(0.1))], constraints=[{"load": np.int64(1)}])
+    optimizer.add_trials([given], [qd.Estimate(np.float64(1.0), np.float64(0.1))], constraints=[{"load": ONE}])
     trial = optimizer.ask({**given, "n": np.int64(3)})
     for value in (trial, *answers_of(optimizer), *optimizer.predict([given]), *MIXED.values()):
         assert_plain(value)

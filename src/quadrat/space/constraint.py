@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import prod
+from types import MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -59,16 +60,21 @@ def check_picklable(feasible: Feasible) -> None:
     InvalidInput
         The message says what to use instead.
     """
-    try:
-        pickle.dumps(feasible)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        if _is_pickled_by_value():
-            return
-        name = getattr(feasible, "__qualname__", type(feasible).__name__)
+    stored: Any = feasible
+    while isinstance(stored, partial):
+        stored = stored.func
+    if isinstance(stored, MethodType):
+        stored = stored.__self__
+    if not hasattr(stored, "__qualname__"):  # an object, which pickle stores by the name of its class
+        stored = type(stored)
+    found: Any = sys.modules.get(stored.__module__)
+    for name in stored.__qualname__.split("."):
+        found = getattr(found, name, None)
+    if found is not stored and not _is_pickled_by_value():
         raise InvalidInput(
-            f"space: expected a constraint that pickle can store by its name, got {name}; use a named function, defined"
-            " with def at the top level of a module"
-        ) from error
+            f"space: expected a constraint that pickle can store by its name, got {stored.__qualname__}; use a named"
+            " function, defined with def at the top level of a module"
+        )
 
 
 def _is_pickled_by_value() -> bool:
