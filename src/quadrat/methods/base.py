@@ -22,6 +22,7 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from quadrat._core.arrays import Array, ArrayLike, Bools, Ints
+from quadrat._core.printing import printed
 from quadrat.confidence import Certificate
 from quadrat.errors import NotAvailable
 from quadrat.partition import Cell, Partition
@@ -327,6 +328,8 @@ class Told:
     variance: float | None = None
     constraints: tuple[float, ...] = ()
 
+    __repr__ = printed
+
     def __post_init__(self) -> None:
         if not np.abs(self.values).max() <= _LARGEST_SUM:
             object.__setattr__(self, "values", np.clip(self.values, -_LARGEST_SUM, _LARGEST_SUM))
@@ -344,6 +347,8 @@ class Failed:
     number: int
     x: Array
 
+    __repr__ = printed
+
 
 @dataclass(frozen=True)
 class Pruned:
@@ -351,6 +356,8 @@ class Pruned:
 
     number: int
     x: Array
+
+    __repr__ = printed
 
 
 Happened: TypeAlias = Told | Failed | Pruned | tuple[Told, ...]
@@ -379,6 +386,8 @@ class Proposal:
 
     x: Array
     why: str
+
+    __repr__ = printed
 
 
 @dataclass(frozen=True)
@@ -410,7 +419,7 @@ class Guess:
     >>> search = RandomSearch().start(Domain.cube(1), seed=0)
     >>> search.tell(Told(0, np.array([0.5]), np.array([1.0])))
     >>> search.recommend()
-    Guess(x=array([0.5]), value=1.0, interval=None, certified=False, gain=None, gain_upper=None, feasibility=None)
+    Guess(x=[0.5], value=1.0, interval=None, certified=False, gain=None, gain_upper=None, feasibility=None)
     """
 
     x: Array
@@ -420,6 +429,8 @@ class Guess:
     gain: float | None = None
     gain_upper: float | None = None
     feasibility: float | None = None
+
+    __repr__ = printed
 
 
 BELOW, UNDECIDED, ABOVE = -1, 0, 1
@@ -469,6 +480,8 @@ class Classification:
     delta: float
     reason: str | None = None
     rejection: str | None = None
+
+    __repr__ = printed
 
     @property
     def volumes(self) -> Array:

@@ -19,6 +19,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from quadrat._core.arrays import Array
+from quadrat._core.printing import printed
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Method, Told
 
@@ -90,6 +91,8 @@ class Estimate:
 
     value: float
     sem: float
+
+    __repr__ = printed
 
 
 Outcome: TypeAlias = float | Sequence[float] | Estimate | Array | Failed
@@ -295,6 +298,8 @@ class Measured:
 
     value: Outcome
     constraints: Mapping[str, float] = field(default_factory=dict)
+
+    __repr__ = printed
 
     def __post_init__(self) -> None:
         if isinstance(self.constraints, Mapping):  # what is not one is refused by the optimizer, which names the trial

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from quadrat._core.arrays import as_number
+from quadrat._core.printing import keep_plain
 from quadrat.confidence import Assumptions, UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.gp import InformationGain, greedy_gain, set_gain
@@ -92,6 +93,7 @@ class LPGPUCB(Method):
     sketch: Sketch | None = None
 
     def __post_init__(self) -> None:
+        keep_plain(self)
         if not isinstance(self.budget, int | np.integer) or isinstance(self.budget, bool) or self.budget < 1:
             raise InvalidInput(f"budget: expected a number of evaluations >= 1, got {self.budget!r}")
         if self.degree not in (0, 1, 2):
