@@ -36,7 +36,7 @@ from quadrat.confidence.local_band import CAPACITY
 from quadrat.kernels import Kernel, Matern
 from quadrat.methods.base import Domain, Told
 from quadrat.methods.lp.method import LPGPUCB, information_gain
-from quadrat.methods.lp.search import CertifiedSearch
+from quadrat.methods.lp.search import CellOptions, CertifiedSearch
 from quadrat.problems import RKHSFunction, draw_rkhs_function
 from quadrat.randomness import generator
 
@@ -83,11 +83,13 @@ def search(problem: str, seed: int, n: int, capacity: int | None) -> CertifiedSe
         Assumptions(setting.kernel, NORM, NOISE),
         Domain.cube(setting.dimension),
         seed,
-        budget=n,
-        degree=method.degree,
-        delta=method.delta,
-        threshold=_threshold(problem, n),
-        max_cells=method.max_cells,
+        CellOptions(
+            budget=n,
+            degree=method.degree,
+            delta=method.delta,
+            threshold=_threshold(problem, n),
+            max_cells=method.max_cells,
+        ),
         capacity=capacity,
     )
 

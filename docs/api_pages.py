@@ -16,9 +16,10 @@ __all__ = ["PACKAGES", "api_pages"]
 
 # Each page's packages, in the order of the layers.
 PACKAGES = {
-    "tune": ("tune", "optimizer"),
+    "loop": ("loop", "optimizer"),
     "space": ("space",),
     "methods": ("methods",),
+    "research": ("research",),
     "integrations": ("integrations",),
     "studies": ("studies",),
     "plots": ("plots",),

@@ -49,7 +49,7 @@ from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.methods import IGPUCB, LPGPUCB
 from quadrat.methods.base import Domain, Search, Told
 from quadrat.methods.lp.method import information_gain
-from quadrat.methods.lp.search import CertifiedSearch
+from quadrat.methods.lp.search import CellOptions, CertifiedSearch
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 
@@ -116,8 +116,9 @@ class Cells:
         if method == "LP one band":
             gain = information_gain(kernel, n, NOISE**2, dimension).value
             self.search = CertifiedSearch(
-                plain._assumptions(kernel), Domain.cube(dimension), seed, budget=n, degree=0, delta=DELTA,
-                threshold=gain / sqrt(n), max_cells=plain.max_cells, capacity=None,
+                plain._assumptions(kernel), Domain.cube(dimension), seed,
+                CellOptions(budget=n, degree=0, delta=DELTA, threshold=gain / sqrt(n), max_cells=plain.max_cells),
+                capacity=None,
             )  # fmt: skip
         else:
             chosen = replace(plain, sketch=Sketch()) if method == "LP sketched" else plain

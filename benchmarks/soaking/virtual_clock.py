@@ -40,7 +40,7 @@ class VirtualExecutor(Executor):
 
     Parameters
     ----------
-    n_workers
+    workers
         How many calls run at once; more wait, and the first of them begins when a worker is free.
     duration
         Gives the virtual time that the next call takes: asked once for every submission, in their order.
@@ -64,12 +64,12 @@ class VirtualExecutor(Executor):
     ('2', 2.0)
     """
 
-    def __init__(self, n_workers: int, duration: Callable[[], float]) -> None:
-        self._max_workers, self._duration = n_workers, duration
+    def __init__(self, workers: int, duration: Callable[[], float]) -> None:
+        self._max_workers, self._duration = workers, duration
         self.now = 0.0
         self.ended: dict[int, float] = {}
         self._submitted = 0
-        self._free: list[float] = [0.0] * n_workers  # when each worker is free: a heap
+        self._free: list[float] = [0.0] * workers  # when each worker is free: a heap
         self._due: list[_Due] = []
         self._answers: dict[int, Callable[[], None]] = {}
 

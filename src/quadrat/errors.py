@@ -80,7 +80,11 @@ class QuadratWarning(UserWarning):
     Examples
     --------
     >>> import warnings
-    >>> warnings.filterwarnings("ignore", category=QuadratWarning)  # in a script that knows better
+    >>> with warnings.catch_warnings():  # in a script that knows better
+    ...     warnings.simplefilter("ignore", category=QuadratWarning)
+    ...     warnings.warn("parameter 'x' is drawn at random", QuadratWarning)
+    >>> issubclass(QuadratWarning, UserWarning)
+    True
     """
 
 

@@ -76,7 +76,7 @@ def test_a_session_makes_the_suggestions_of_one_optimizer(capsys: Capture) -> No
     run = qd.Optimizer(SPACE, direction="maximize", seed=3)
     first, second = asked(capsys, "--space", "space.toml", "--direction", "maximize", "--seed", "3", "-n", "2")
     expected = [run.ask(), run.ask()]  # the second knows that the first is pending
-    assert [first, second] == [{"number": trial.number, "params": trial.params} for trial in expected]
+    assert [first, second] == [{"number": one.number, "params": one.params, "why": one.why} for one in expected]
     out_of(capsys, "tell", "1", "-1.5", "--json")
     run.tell(expected[1], -1.5)
     out_of(capsys, "tell", "0", "0.2", "0.4", "--json")
@@ -116,7 +116,8 @@ def test_real_processes_on_a_database(folder: Path) -> None:
     assert re.search(rf"^0 +{trial.params['x']:.6g} +{trial.params['n']}$", out, re.M)
     run.tell(trial, -2.5)
     assert quadrat("tell", "0", "-2.5").startswith("Trial 0: -2.5.\n")
-    assert json.loads(quadrat("ask", "--json")) == [{"number": 1, "params": run.ask().params}]
+    second = run.ask()
+    assert json.loads(quadrat("ask", "--json")) == [{"number": 1, "params": second.params, "why": second.why}]
 
 
 def test_the_first_time_a_space_is_needed_and_nothing_is_left_without_one(capsys: Capture, folder: Path) -> None:
@@ -217,6 +218,7 @@ def test_told_as_json(capsys: Capture) -> None:
         "sem": None,
         "replicates": [1.0, 2.0],
         "failure": None,
+        "why": "the centre of the space",
         "params": trial["params"],
     }
 
@@ -399,7 +401,8 @@ def test_old_results_begin_a_study(capsys: Capture, folder: Path) -> None:
     assert [trial.params for trial in trials] == [{"x": 0.5, "n": 3}, {"x": -0.25, "n": 4}, {"x": 0.5, "n": 3}]
     run = qd.Optimizer(SPACE, direction="maximize", seed=0)
     run.add_trials([dict(trial.params) for trial in trials], [1.5, qd.FAILED, 2.5])
-    assert asked(capsys) == [{"number": 3, "params": run.ask().params}]
+    following = run.ask()
+    assert asked(capsys) == [{"number": 3, "params": following.params, "why": following.why}]
 
 
 def test_what_was_exported_is_filled_in_and_told(capsys: Capture, folder: Path) -> None:

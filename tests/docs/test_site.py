@@ -79,7 +79,8 @@ def test_every_name_of_the_package_is_linked_from_its_page(site: Path, pages: di
 
 def test_every_package_with_public_names_has_a_page() -> None:
     packages = {path.parent.name for path in (ROOT / "src" / "quadrat").glob("*/__init__.py")}
-    assert packages - {"cli"} == {package for packages in PACKAGES.values() for package in packages}
+    listed = {package for packages in PACKAGES.values() for package in packages}
+    assert packages - {"cli", "_core"} | {"research"} == listed
 
 
 @pytest.mark.parametrize(("package", "name"), PUBLIC)

@@ -87,7 +87,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def executor(scratch: None) -> Iterator[DaskExecutor]:
-    with DaskExecutor(n_workers=2) as made:
+    with DaskExecutor(workers=2) as made:
         yield made
 
 
@@ -307,7 +307,7 @@ def test_no_workers() -> None:
         with pytest.raises(InvalidInput, match="expected a scheduler with workers"):
             DaskExecutor(scheduler=cluster.scheduler_address)
         DaskExecutor(3, scheduler=cluster.scheduler_address).shutdown()
-    with pytest.raises(InvalidInput, match="n_workers: expected at least 1, got 0"):
+    with pytest.raises(InvalidInput, match="workers: expected at least 1, got 0"):
         DaskExecutor(0)
 
 
@@ -360,7 +360,7 @@ def test_a_study(executor: DaskExecutor, tmp_path: Path) -> None:
     study = optuna.create_study(storage=qd.journal_storage(tmp_path / "log"), sampler=sampler)
     value = make_value()
     workers = OnExecutor(troubled(value, tmp_path), executor, executor._max_workers)
-    ended = Coordinator(study, SPACE, lambda: workers, n_trials=10, overdue=4.0, retries=5).run()
+    ended = Coordinator(study, SPACE, lambda: workers, n_trials=10, trial_timeout=4.0, retries=5).run()
     assert ended == "all 10 trials done"
     assert [trial.number for trial in study.trials] == list(range(10))
     assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 10

@@ -287,6 +287,16 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     _until(lambda: not any(_runs(pid) for pid in pids))
 
 
+def test_the_number_of_processes_by_its_former_name() -> None:
+    with (
+        pytest.warns(DeprecationWarning, match="n_workers= is now workers="),
+        ProcessWorkers(n_workers=1) as workers,  # type: ignore[call-arg]
+    ):
+        assert workers.submit(abs, -2).result() == 2
+    with pytest.raises(InvalidInput, match="n_workers: expected workers alone, got both"):
+        ProcessWorkers(1, n_workers=1)  # type: ignore[call-arg]
+
+
 @pytest.mark.parametrize("n", [0, -1])
 def test_at_least_one(n: int) -> None:
     with pytest.raises(InvalidInput, match=f"workers: expected at least 1, got {n}"):

@@ -83,7 +83,7 @@ def executor() -> Iterator[RayExecutor]:
     with tempfile.TemporaryDirectory(prefix="quadrat-ray-") as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_TMPDIR", folder)
         patch.setattr(ray, "init", partial(ray.init, object_store_memory=OBJECT_STORE))
-        with RayExecutor(n_workers=2) as made:
+        with RayExecutor(workers=2) as made:
             process = made.submit(os.getpid).result(PATIENCE)
             yield made
         assert not ray.is_initialized()
@@ -231,7 +231,7 @@ def test_no_ray(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_workers() -> None:
-    with pytest.raises(InvalidInput, match="n_workers: expected at least 1, got 0"):
+    with pytest.raises(InvalidInput, match="workers: expected at least 1, got 0"):
         RayExecutor(0)
 
 
@@ -284,7 +284,7 @@ def test_a_study(executor: RayExecutor, tmp_path: Path) -> None:
     study = optuna.create_study(storage=qd.journal_storage(tmp_path / "log"), sampler=sampler)
     value = make_value()
     workers = OnExecutor(troubled(value, tmp_path), executor, executor._max_workers)
-    ended = Coordinator(study, SPACE, lambda: workers, n_trials=10, overdue=4.0, retries=5).run()
+    ended = Coordinator(study, SPACE, lambda: workers, n_trials=10, trial_timeout=4.0, retries=5).run()
     assert ended == "all 10 trials done"
     assert [trial.number for trial in study.trials] == list(range(10))
     assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 10

@@ -10,6 +10,7 @@ import operator
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -261,8 +262,8 @@ def test_a_method_that_estimates_no_gain_cannot_stop_by_it(method: str | Method)
         ({"callbacks": print}, "callbacks: expected a list of functions"),
         ({"callbacks": [3]}, "callbacks: expected functions of"),
         ({"executor": 4}, r"expected a concurrent\.futures\.Executor, got 4"),
-        ({"n_parallel": 4}, "n_parallel: expected None without an executor"),
-        ({"n_parallel": 0}, "n_parallel: expected an integer >= 1"),
+        ({"workers": 4}, "workers: expected None without an executor"),
+        ({"workers": 0}, "workers: expected an integer >= 1"),
     ],
 )
 def test_bad_options_are_named(options: dict[str, Any], message: str) -> None:
@@ -293,7 +294,7 @@ def test_an_executor_is_kept_full_and_no_fuller() -> None:
         return bowl(params)
 
     with ThreadPoolExecutor(5) as pool:
-        result = minimize(objective, SPACE, n_trials=9, method="RandomSearch", executor=pool, n_parallel=3)
+        result = minimize(objective, SPACE, n_trials=9, method="RandomSearch", executor=pool, workers=3)
     assert most == 3
     assert [record.state for record in result.trials] == ["complete"] * 9
 
@@ -406,7 +407,18 @@ def test_an_executor_that_was_shut_down_is_named() -> None:
         maximize(one, SPACE, n_trials=3, method="RandomSearch", executor=pool)
 
 
-def test_an_executor_of_unknown_size_needs_n_parallel() -> None:
+@pytest.mark.parametrize("run", [maximize, minimize])
+def test_the_number_of_workers_by_its_former_name(run: Callable[..., Result]) -> None:
+    with ThreadPoolExecutor(5) as pool:
+        options = {"n_trials": 3, "method": "RandomSearch", "executor": pool}
+        with pytest.warns(DeprecationWarning, match="n_parallel= is now workers="):
+            former = run(bowl, SPACE, n_parallel=1, **options)
+        assert former == run(bowl, SPACE, workers=1, **options)
+        with pytest.raises(InvalidInput, match="n_parallel: expected workers alone, got both"):
+            run(bowl, SPACE, n_parallel=1, workers=1, **options)
+
+
+def test_an_executor_of_unknown_size_needs_a_number_of_workers() -> None:
     class Silent(Executor):
         pass
 

@@ -18,7 +18,7 @@ from quadrat.kernels import Kernel, Matern, SquaredExponential
 from quadrat.methods.base import Domain, Told
 from quadrat.methods.lp.cells import Condition, Sharper
 from quadrat.methods.lp.method import LPGPUCB
-from quadrat.methods.lp.search import CertifiedSearch
+from quadrat.methods.lp.search import CellOptions, CertifiedSearch
 from quadrat.methods.ucb.gp_bucb import GPBUCB, information_of
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
@@ -145,11 +145,7 @@ def started(dimension: int, seed: int, capacity: int | None) -> CertifiedSearch:
         search.assumptions,
         Domain.cube(dimension),
         seed,
-        budget=64,
-        degree=1,
-        delta=0.05,
-        threshold=search.loop.threshold,
-        max_cells=method.max_cells,
+        CellOptions(budget=64, degree=1, delta=0.05, threshold=search.loop.threshold, max_cells=method.max_cells),
         capacity=capacity,
     )
 

@@ -11,7 +11,7 @@ from quadrat.confidence.bands import contradiction
 from quadrat.kernels import Matern
 from quadrat.methods.base import Domain, Told
 from quadrat.methods.lp.method import information_gain
-from quadrat.methods.lp.search import CertifiedSearch
+from quadrat.methods.lp.search import CellOptions, CertifiedSearch
 from quadrat.problems import RKHSFunction, draw_rkhs_function
 from quadrat.randomness import generator
 
@@ -106,7 +106,7 @@ def searched(f: RKHSFunction, n: int, seed: int) -> tuple[Array, Array]:
     threshold = information_gain(KERNEL, n, 0.1**2, 2).value / np.sqrt(n)
     search = CertifiedSearch(
         Assumptions(KERNEL, 1.0, 0.1), Domain.cube(2), seed,
-        budget=n, degree=0, delta=0.05, threshold=threshold, max_cells=100_000, capacity=None,
+        CellOptions(budget=n, degree=0, delta=0.05, threshold=threshold, max_cells=100_000), capacity=None,
     )  # fmt: skip
     points, values = np.empty((n, 2)), np.empty(n)
     for i in range(n):

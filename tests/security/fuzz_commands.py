@@ -193,5 +193,5 @@ class _FewTrials(Coordinator):
 
 
 class _Threads(ThreadPoolExecutor):
-    def __init__(self, n_workers: int) -> None:
-        super().__init__(min(n_workers, 2))
+    def __init__(self, workers: int) -> None:
+        super().__init__(min(workers, 2))

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -18,7 +19,7 @@ from optuna.trial import TrialState
 
 import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.loop.workers import ExecutorGone, Here, OnExecutor, Workers
+from quadrat.loop.workers import ExecutorGone, Here, OnExecutor, WorkerDied, Workers
 from quadrat.studies import Coordinator
 from quadrat.studies.lease import Lease
 from quadrat.studies.telling import FAILURE
@@ -262,6 +263,36 @@ def test_constraints_of_other_names_fail_their_trial_and_nothing_else(tmp_path: 
     assert run(study, objective, n_trials=4) == "all 4 trials done"
     states = [trial.state for trial in study.trials]
     assert states == [TrialState.COMPLETE, TrialState.FAIL, TrialState.COMPLETE, TrialState.COMPLETE]
+
+
+class _Stuck(ThreadPoolExecutor):
+    """Workers of which the first call never ends, until it is given up."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.abandoned = 0
+
+    def submit(self, function: Any, *args: Any) -> Future[Any]:  # type: ignore[override]
+        return super().submit(function, *args) if self.abandoned else Future()
+
+    def abandon(self, future: Future[Any]) -> None:
+        self.abandoned += 1
+        future.set_exception(WorkerDied("it was given up"))
+
+
+@pytest.mark.parametrize("name", ["trial_timeout", "overdue"])
+def test_an_evaluation_has_a_limit_of_its_own(name: str, tmp_path: Path) -> None:
+    """By the name of today, and by the former one with a warning."""
+    study = study_at(tmp_path / "j.log")
+    limit: dict[str, Any] = {name: 0.05}
+    with _Stuck() as executor, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DeprecationWarning)
+        run = Coordinator(study, SPACE, lambda: OnExecutor(value_of, executor, 1), n_trials=2, **limit)
+        assert run.run() == "all 2 trials done"
+    assert executor.abandoned == 1
+    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 2
+    said = [str(warning.message) for warning in caught if warning.category is DeprecationWarning]
+    assert said == ([] if name == "trial_timeout" else ["overdue= is now trial_timeout="])
 
 
 def test_a_timeout_lets_what_runs_finish(tmp_path: Path) -> None:

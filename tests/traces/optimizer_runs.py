@@ -539,7 +539,7 @@ def maximize_two_at_once() -> Trace:
         return hill(params) + noise(len(calls))
 
     executor = _Ordered([1, 0, 0, 1, 1, 1, 0, 1, 0, 0])
-    return _of_result(qd.maximize(objective, PLANE, n_trials=12, seed=4, executor=executor, n_parallel=2), 3)
+    return _of_result(qd.maximize(objective, PLANE, n_trials=12, seed=4, executor=executor, workers=2), 3)
 
 
 @traced

@@ -1,18 +1,24 @@
-"""Where modules went: their old names still resolve, with a warning that says where they are now."""
+"""Where modules and keywords went: their old names still work, with a warning that says what they are called now."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import FrameType, ModuleType
+from typing import ParamSpec, TypeVar
 
-__all__ = ["MOVED", "resolve_old_names", "warn_of"]
+from quadrat.errors import InvalidInput
 
+__all__ = ["MOVED", "renamed", "resolve_old_names", "warn_of"]
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 _HERE = Path(__file__).parent
 
 # Where a module is now: what it was called before; names without the package.
@@ -120,6 +126,48 @@ def warn_of(old: str, new: str) -> None:
     while frame.f_back is not None and (_is_import(frame) or Path(frame.f_code.co_filename).parent == _HERE):
         level, frame = level + (not _is_import(frame)), frame.f_back
     warnings.warn(f"{old} is now {new}", DeprecationWarning, stacklevel=level)
+
+
+def renamed(old: str, new: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
+    """Let a function still be called with the `old` name of a keyword; calls that use it are warned.
+
+    Parameters
+    ----------
+    old, new
+        The names of the keyword in version 0.1 and now. The function has the new one.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> @renamed(old="n_parallel", new="workers")
+    ... def run(*, workers=1):
+    ...     return workers
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     run(n_parallel=3)
+    3
+    >>> print(caught[0].message)
+    n_parallel= is now workers=
+    """
+    from inspect import signature  # here: `import quadrat` should not pay for it
+
+    def with_old_name(function: Callable[_P, _T]) -> Callable[_P, _T]:
+        place = list(signature(function).parameters).index(new)
+
+        @wraps(function)
+        def called(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+            if old in kwargs:
+                if new in kwargs or len(args) > place:
+                    raise InvalidInput(
+                        f"{old}: expected {new} alone, got both; {old} is the former name of {new}: leave it out"
+                    )
+                warn_of(f"{old}=", f"{new}=")
+                kwargs[new] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return called
+
+    return with_old_name
 
 
 def _is_import(frame: FrameType) -> bool:

@@ -147,7 +147,7 @@ def _run(options: TuneOptions, study: Study, reference: ObjectiveReference, spac
             make_workers,
             n_trials=sys.maxsize if options.total is None else options.total,
             timeout=options.timeout,
-            overdue=options.trial_timeout,
+            trial_timeout=options.trial_timeout,
             on_told=shown.told,
         ).run()
     return _finish(study, options, screen, ending, time.monotonic() - started)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quadrat._core.arrays import Array, ArrayLike, as_number
+from quadrat._core.printing import keep_plain
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Kernel
 from quadrat.partition import Cell, LargestVariation
@@ -38,6 +39,7 @@ class UserHolder:
     exponent: float = 1.0
 
     def __post_init__(self) -> None:
+        keep_plain(self)
         as_number(self.constant, name="constant", above=0.0)
         as_number(self.exponent, name="exponent", above=0.0, at_most=1.0)
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quadrat._core.arrays import Array, ArrayLike, as_points, as_vector
+from quadrat._core.printing import printed
 from quadrat.confidence.assumptions import Assumptions, UserHolder
 from quadrat.confidence.bands import AdaptiveBand, Band, contradiction
 from quadrat.confidence.maximum import certified_maximum
@@ -63,6 +64,8 @@ class Certificate:
     certified_interval: tuple[float, float]  # bounds on f(z)
     maximum: float  # f(x*) is at most this
     rejection: str | None = None
+
+    __repr__ = printed
 
 
 def remaining_regret(upper: float, lower: float, scale: float) -> float:
@@ -167,6 +170,8 @@ class CertificateCurve:
     norm_bounds: Array
     values: Array
     rejected: tuple[bool, ...]
+
+    __repr__ = printed
 
     @property
     def smallest_unrejected(self) -> float | None:

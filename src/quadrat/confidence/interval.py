@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from quadrat._core.arrays import Array
+from quadrat._core.printing import printed
 
 __all__ = ["Interval"]
 
@@ -30,6 +31,8 @@ class Interval:
 
     lower: Array
     upper: Array
+
+    __repr__ = printed
 
     @property
     def centre(self) -> Array:

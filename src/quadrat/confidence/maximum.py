@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quadrat._core.arrays import Array, as_number
+from quadrat._core.printing import printed
 from quadrat.confidence.bands import Band
 from quadrat.errors import InvalidInput
 from quadrat.partition import PartitionTree
@@ -53,6 +54,8 @@ class CertifiedMaximum:
     lowers: Array
     resolved: bool
     contradicted: bool = False
+
+    __repr__ = printed
 
 
 def certified_maximum(

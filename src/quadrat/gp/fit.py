@@ -22,6 +22,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from quadrat._core.arrays import Array, ArrayLike, as_number, as_vector
+from quadrat._core.printing import keep_plain, printed
 from quadrat.errors import InvalidInput
 from quadrat.gp.cholesky import GrowingCholesky, JitterPolicy
 from quadrat.gp.observations import Observations
@@ -60,6 +61,7 @@ class LogNormal:
     sd: float
 
     def __post_init__(self) -> None:
+        keep_plain(self)
         as_number(self.mean, name="mean")
         as_number(self.sd, name="sd", above=0.0)
 
@@ -108,6 +110,7 @@ class Priors:
     separate_lengthscales: tuple[int, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
+        keep_plain(self)
         as_number(self.common_lengthscale, name="common_lengthscale", at_least=0.0)
 
     @classmethod
@@ -211,6 +214,8 @@ class Fit:
     evaluations: int
     converged: bool
     message: str
+
+    __repr__ = printed
 
     def posterior(self, data: Observations) -> GaussianProcess:
         """Return a Gaussian process with these hyper-parameters that has observed the data."""

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from quadrat._core.arrays import Array, ArrayLike, Bools, Ints, as_points, as_vector
+from quadrat._core.printing import printed
 from quadrat.errors import InvalidInput
 
 __all__ = ["Observations", "as_variances", "group_rows"]
@@ -70,6 +71,8 @@ class Observations:
     count: Array
     scatter: Array
     known_variance: Array
+
+    __repr__ = printed
 
     @classmethod
     def merge(cls, X: ArrayLike, y: ArrayLike, noise_variance: ArrayLike | None = None) -> Observations:

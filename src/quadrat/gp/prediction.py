@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from quadrat._core.arrays import Array, ArrayLike
+from quadrat._core.printing import printed
 
 __all__ = ["Posterior", "Prediction"]
 
@@ -36,6 +37,8 @@ class Prediction:
     deviation: Array  # (m,)
     mean_gradient: Array | None = None  # (m, D)
     deviation_gradient: Array | None = None  # (m, D)
+
+    __repr__ = printed
 
 
 class Posterior(Protocol):

@@ -11,6 +11,7 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any
 
+from quadrat._core.moved import renamed
 from quadrat.errors import InvalidInput
 from quadrat.loop.remote_executor import Call, Evaluation, RemoteExecutor
 from quadrat.loop.workers import ExecutorGone, WorkerDied
@@ -39,7 +40,7 @@ class DaskExecutor(RemoteExecutor):
 
     Parameters
     ----------
-    n_workers
+    workers
         How many evaluations run at once. Without a scheduler, as many processes are started here, of one thread each;
         None is one for every processor. With a scheduler, None is one for every thread that its workers have now.
     scheduler
@@ -59,20 +60,21 @@ class DaskExecutor(RemoteExecutor):
     ...     found = qd.minimize(lambda p: p["x"] ** 2, space, n_trials=40, executor=executor)
     """
 
-    def __init__(self, n_workers: int | None = None, *, scheduler: str | None = None) -> None:
-        if n_workers is not None and n_workers < 1:
-            raise InvalidInput(f"n_workers: expected at least 1, got {n_workers}")
+    @renamed(old="n_workers", new="workers")
+    def __init__(self, workers: int | None = None, *, scheduler: str | None = None) -> None:
+        if workers is not None and workers < 1:
+            raise InvalidInput(f"workers: expected at least 1, got {workers}")
         self._distributed = _distributed()
         self._cluster: Any = None
         self._died = False  # whether any evaluation ended without an outcome
         if scheduler is None:
-            n_workers = n_workers or os.cpu_count() or 1
-            self._cluster = self._started(n_workers)
+            workers = workers or os.cpu_count() or 1
+            self._cluster = self._started(workers)
             self._client = self._connected(self._cluster)
         else:
             self._client = self._connected(scheduler)
-            n_workers = n_workers or _threads_of(self._client, scheduler)
-        super().__init__(n_workers, "quadrat-dask")
+            workers = workers or _threads_of(self._client, scheduler)
+        super().__init__(workers, "quadrat-dask")
 
     def _send(self, call: Call) -> Any:
         gone = self._gone()
@@ -119,9 +121,9 @@ class DaskExecutor(RemoteExecutor):
                 if process is not None:
                     os.kill(process, getattr(signal, "SIGKILL", signal.SIGTERM))  # Windows only has the second one
 
-    def _started(self, n_workers: int) -> Any:
+    def _started(self, workers: int) -> Any:
         return self._distributed.LocalCluster(
-            n_workers=n_workers,
+            n_workers=workers,
             threads_per_worker=1,
             processes=True,
             dashboard_address=None,
@@ -164,6 +166,6 @@ def _threads_of(client: Any, scheduler: str) -> int:
         client.close()
         raise InvalidInput(
             f"scheduler: expected a scheduler with workers, got {scheduler!r}, which has none now; start some by"
-            f" `dask worker {scheduler}`, or pass n_workers="
+            f" `dask worker {scheduler}`, or pass workers="
         )
     return threads

@@ -20,14 +20,14 @@ EXECUTORS = ("process", "dask", "ray")
 
 
 @contextmanager
-def opened_executor(kind: str, n_workers: int | None, scheduler: str | None) -> Iterator[tuple[Executor, int]]:
+def opened_executor(kind: str, workers: int | None, scheduler: str | None) -> Iterator[tuple[Executor, int]]:
     """Yield an executor and how many trials it runs at once; end it afterwards, after an exception without waiting.
 
     Parameters
     ----------
     kind
         One of `EXECUTORS`.
-    n_workers
+    workers
         How many trials run at once; None is one process, or as many as the cluster has room
         for, and one for every processor where that is started here.
     scheduler
@@ -38,25 +38,25 @@ def opened_executor(kind: str, n_workers: int | None, scheduler: str | None) -> 
     InvalidInput
         Another kind; a scheduler that cannot be reached, or one for processes; a package that is not installed.
     """
-    with _made(kind, n_workers, scheduler) as executor:  # all of them end at once where an exception leaves the block
+    with _made(kind, workers, scheduler) as executor:  # all of them end at once where an exception leaves the block
         yield executor, executor._max_workers
 
 
-def _made(kind: str, n_workers: int | None, scheduler: str | None) -> ProcessWorkers | DaskExecutor | RayExecutor:
+def _made(kind: str, workers: int | None, scheduler: str | None) -> ProcessWorkers | DaskExecutor | RayExecutor:
     if kind not in EXECUTORS:
         raise InvalidInput(f"executor: expected {', '.join(EXECUTORS[:-1])} or {EXECUTORS[-1]}, got {kind}")
-    if n_workers is not None and n_workers < 1:
-        raise InvalidInput(f"workers: expected at least 1, got {n_workers}")
+    if workers is not None and workers < 1:
+        raise InvalidInput(f"workers: expected at least 1, got {workers}")
     if kind == "process":
         if scheduler is not None:
             raise InvalidInput(
                 f"scheduler: expected none for processes of this machine, got {scheduler}; use dask or ray"
             )
-        return ProcessWorkers(n_workers or 1)
+        return ProcessWorkers(workers or 1)
     if kind == "dask":
         from quadrat.loop.dask_executor import DaskExecutor
 
-        return DaskExecutor(n_workers, scheduler=scheduler)
+        return DaskExecutor(workers, scheduler=scheduler)
     from quadrat.loop.ray_executor import RayExecutor
 
-    return RayExecutor(n_workers, address=scheduler)
+    return RayExecutor(workers, address=scheduler)

@@ -75,7 +75,7 @@ class Loop:
         How often the trial of a worker that died is evaluated again before it has failed; broken workers are made
         again. None is never: broken workers end the loop, and a trial whose evaluation did not begin before the end
         stays pending.
-    overdue
+    trial_timeout
         Seconds that an evaluation may take; None is for ever. One that takes longer is ended and counts as that of a
         worker that died.
     """
@@ -86,10 +86,10 @@ class Loop:
         make_workers: Callable[[], Workers],
         *,
         retries: int | None = None,
-        overdue: float | None = None,
+        trial_timeout: float | None = None,
     ) -> None:
         self._door, self._make_workers = door, make_workers
-        self._retries, self._overdue = retries, overdue
+        self._retries, self._trial_timeout = retries, trial_timeout
         self._workers = make_workers()
         self._unused = True
         self._waiting: list[Trial] = []  # begun, but not with a worker
@@ -162,16 +162,16 @@ class Loop:
         now, limits = time.monotonic(), [_PATIENCE]
         if self._door.deadline is not None and self._door.deadline > now:
             limits.append(self._door.deadline - now)
-        if self._overdue is not None:
+        if self._trial_timeout is not None:
             first = min((running.since for running in self._running.values()), default=now)
-            limits.append(max(0.01, first + self._overdue - now))
+            limits.append(max(0.01, first + self._trial_timeout - now))
         return min(limits)
 
     def _give_up_what_is_overdue(self) -> None:
-        if self._overdue is None:
+        if self._trial_timeout is None:
             return
         for number, running in list(self._running.items()):
-            if not running.overdue and time.monotonic() - running.since > self._overdue:
+            if not running.overdue and time.monotonic() - running.since > self._trial_timeout:
                 running.overdue = True
                 self._workers.abandon(number)
 
@@ -190,7 +190,7 @@ class Loop:
         if error is not None and (died or self._door.is_cut_off(error)):
             self._tries[number] = self._tries.get(number, 0) + 1
             if running.overdue:
-                error = WorkerDied(f"no answer after {self._overdue:g} s")
+                error = WorkerDied(f"no answer after {self._trial_timeout:g} s")
             if self._tries[number] <= self._retries:
                 _logger.warning("trial %d: its worker died (%s); it is evaluated again", number, error)
                 self._waiting.append(running.trial)

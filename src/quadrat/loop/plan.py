@@ -26,7 +26,7 @@ class Plan:
     timeout: float | None = None
     callbacks: Iterable[Callback] = ()
     executor: Executor | None = None
-    n_parallel: int | None = None
+    workers: int | None = None
     stop_at_gain: float | None = None
     stop_at_certificate: float | None = None
     max_cost: float | None = None
@@ -39,8 +39,8 @@ class Plan:
             store(self, "n_trials", _count(self.n_trials, "n_trials"))
         if self.max_cost is not None:
             store(self, "max_cost", as_number(self.max_cost, name="max_cost", above=0.0))
-        if self.n_parallel is not None:
-            store(self, "n_parallel", _count(self.n_parallel, "n_parallel"))
+        if self.workers is not None:
+            store(self, "workers", _count(self.workers, "workers"))
         if self.timeout is not None:
             store(self, "timeout", as_number(self.timeout, name="timeout", above=0.0))
         for name in ("stop_at_gain", "stop_at_certificate"):
@@ -70,8 +70,8 @@ class Plan:
                 f"space: expected parameters to choose, got the contexts {listed}; they are given trial by trial, with"
                 " Optimizer.ask(context=...)"
             )
-        if self.executor is not None and self.n_parallel != 1:
-            require(optimizer.method, "pending points", "leave executor out, or give n_parallel=1")
+        if self.executor is not None and self.workers != 1:
+            require(optimizer.method, "pending points", "leave executor out, or give workers=1")
         if self.stop_at_gain is not None and not optimizer.method.estimates_gain:
             raise InvalidInput(
                 "stop_at_gain: expected a method that estimates what is still to gain at most, such as Auto, got"

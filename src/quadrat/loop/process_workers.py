@@ -18,6 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from threadpoolctl import threadpool_limits
 
+from quadrat._core.moved import renamed
 from quadrat.errors import InvalidInput
 from quadrat.loop.workers import WorkerDied
 
@@ -40,7 +41,7 @@ class ProcessWorkers(Executor):
 
     Parameters
     ----------
-    n_workers
+    workers
         How many calls run at once; more wait.
 
     Examples
@@ -51,11 +52,12 @@ class ProcessWorkers(Executor):
     2.0
     """
 
-    def __init__(self, n_workers: int) -> None:
-        if n_workers < 1:
-            raise InvalidInput(f"workers: expected at least 1, got {n_workers}")
-        self._max_workers = n_workers
-        self._threads = max(1, (os.cpu_count() or 1) // n_workers)
+    @renamed(old="n_workers", new="workers")
+    def __init__(self, workers: int) -> None:
+        if workers < 1:
+            raise InvalidInput(f"workers: expected at least 1, got {workers}")
+        self._max_workers = workers
+        self._threads = max(1, (os.cpu_count() or 1) // workers)
         self._context = _fresh_processes()
         self._lock = threading.Lock()
         self._waiting: deque[tuple[Future[Any], Callable[[], Any]]] = deque()

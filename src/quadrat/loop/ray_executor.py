@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from typing import Any
 
+from quadrat._core.moved import renamed
 from quadrat.errors import InvalidInput
 from quadrat.loop.remote_executor import Call, Evaluation, RemoteExecutor
 from quadrat.loop.workers import ExecutorGone, WorkerDied
@@ -40,7 +41,7 @@ class RayExecutor(RemoteExecutor):
 
     Parameters
     ----------
-    n_workers
+    workers
         How many evaluations run at once. Where a local Ray is started, it gets as many processors; None is as many as
         there are.
     address
@@ -60,15 +61,16 @@ class RayExecutor(RemoteExecutor):
     ...     found = qd.minimize(lambda p: p["x"] ** 2, space, n_trials=40, executor=executor)
     """
 
-    def __init__(self, n_workers: int | None = None, *, address: str | None = None) -> None:
-        if n_workers is not None and n_workers < 1:
-            raise InvalidInput(f"n_workers: expected at least 1, got {n_workers}")
+    @renamed(old="n_workers", new="workers")
+    def __init__(self, workers: int | None = None, *, address: str | None = None) -> None:
+        if workers is not None and workers < 1:
+            raise InvalidInput(f"workers: expected at least 1, got {workers}")
         self._ray = _ray()
-        self._initialised_here = self._initialise(n_workers, address)
-        n_workers = n_workers or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        self._initialised_here = self._initialise(workers, address)
+        workers = workers or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
         self._call = self._ray.remote(num_cpus=1, max_retries=0)(_caller())
         self._deaths = tuple(getattr(self._ray.exceptions, name) for name in _DEATHS)
-        super().__init__(n_workers, "quadrat-ray")
+        super().__init__(workers, "quadrat-ray")
 
     def _send(self, call: Call) -> Any:
         if not self._ray.is_initialized():  # Ray would silently start another one
@@ -96,7 +98,7 @@ class RayExecutor(RemoteExecutor):
             self._initialised_here = False
             self._ray.shutdown()
 
-    def _initialise(self, n_workers: int | None, address: str | None) -> bool:
+    def _initialise(self, workers: int | None, address: str | None) -> bool:
         """Connect to a Ray; return whether it has to be left in the end."""
         if self._ray.is_initialized():
             if address is not None:
@@ -109,7 +111,7 @@ class RayExecutor(RemoteExecutor):
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a local Ray sends nothing, unless one asks for it
             self._ray.init(
                 address="local",
-                num_cpus=n_workers,
+                num_cpus=workers,
                 include_dashboard=False,
                 log_to_driver=False,
                 logging_level=logging.ERROR,

@@ -38,14 +38,14 @@ class RemoteExecutor(ThreadPoolExecutor):
 
     Parameters
     ----------
-    n_workers
+    workers
         How many evaluations run at once.
     name
         Of the threads that wait.
     """
 
-    def __init__(self, n_workers: int, name: str) -> None:
-        super().__init__(n_workers, thread_name_prefix=name)
+    def __init__(self, workers: int, name: str) -> None:
+        super().__init__(workers, thread_name_prefix=name)
         self._evaluations: WeakKeyDictionary[Future[Any], Evaluation] = WeakKeyDictionary()
         self._changing = threading.Lock()  # held while an evaluation gets its handle or is given up
         self._closing = threading.Lock()

@@ -8,10 +8,11 @@ from importlib import import_module
 from typing import Any
 
 from quadrat._core.html import Piece, block, pairs
+from quadrat._core.printing import labelled
 from quadrat.errors import NotAvailable
 from quadrat.optimizer import BestSeen, Optimizer, TrialRecord
 from quadrat.optimizer.notebook import progress_curve, progress_of
-from quadrat.optimizer.trial import number_text, settings_text
+from quadrat.optimizer.trial import gain_text, interval_text, number_text, seen_text, settings_text
 
 __all__ = ["Result", "result_html"]
 
@@ -135,9 +136,7 @@ class Result:
         return pandas.DataFrame([_row(record) for record in self.trials])
 
     def __repr__(self) -> str:
-        lines = self._lines()
-        width = max(len(label) for label, _ in lines)
-        return "\n".join([self._title(), *(f"  {label:<{width}}  {text}" for label, text in lines if text)])
+        return labelled(self._title(), self._lines())
 
     def _repr_html_(self) -> str:
         from quadrat.loop.result import result_html
@@ -151,26 +150,18 @@ class Result:
 
     def _lines(self) -> list[tuple[str, str]]:
         """Return what there is to say, each with its label; nothing where a method does not say it."""
-        best = self.best_seen
         return [
             ("params", settings_text(self.params)),
             ("value", number_text(self.value)),
-            ("credible interval", _interval(self.credible_interval, "fitted, 90 %")),
-            ("estimated gain", self._gain()),
+            ("credible interval", interval_text(self.credible_interval, "fitted, 90 %")),
+            ("estimated gain", gain_text(self.estimated_gain, self.estimated_gain_upper)),
             ("constraints", self._constraints()),
-            ("certified interval", _interval(self.certified_interval, "under the stated assumptions")),
+            ("certified interval", interval_text(self.certified_interval, "under the stated assumptions")),
             ("certificate", self._certificate()),
-            ("best seen", f"{number_text(best.value)} in trial {best.number}: {settings_text(best.params)}"),
+            ("best seen", seen_text(self.best_seen)),
             ("", self.why),
             ("ended", self.message),
         ]
-
-    def _gain(self) -> str:
-        if self.estimated_gain is None:
-            return ""
-        upper = self.estimated_gain_upper
-        most = "" if upper is None else f", at most {number_text(upper)} with 90 %"
-        return f"{number_text(self.estimated_gain)}  (fitted{most})"
 
     def _constraints(self) -> str:
         if self.estimated_feasibility is None:
@@ -200,10 +191,6 @@ def _row(record: TrialRecord) -> dict[str, Any]:
     if record.constraints:
         row["feasible"] = record.feasible
     return row | {f"constraints_{name}": value for name, value in record.constraints.items()}
-
-
-def _interval(interval: tuple[float, float] | None, note: str) -> str:
-    return "" if interval is None else f"{number_text(interval[0])} to {number_text(interval[1])}  ({note})"
 
 
 def result_html(result: Result, title: str, lines: Sequence[tuple[str, str]]) -> str:

@@ -9,6 +9,7 @@ from concurrent.futures import Executor
 
 import numpy as np
 
+from quadrat._core.moved import renamed
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.loop.loop import Loop, failure_text
 from quadrat.loop.plan import Callback, Plan
@@ -25,6 +26,7 @@ _FEWEST = 5  # complete trials before a gain ends a run: the scale of fewer valu
 _logger = logging.getLogger(__name__)
 
 
+@renamed(old="n_parallel", new="workers")
 def maximize(
     objective: Objective,
     space: Space,
@@ -35,7 +37,7 @@ def maximize(
     seed: int = 0,
     callbacks: Iterable[Callback] = (),
     executor: Executor | None = None,
-    n_parallel: int | None = None,
+    workers: int | None = None,
     stop_at_gain: float | None = None,
     stop_at_certificate: float | None = None,
     max_cost: float | None = None,
@@ -68,7 +70,7 @@ def maximize(
     executor
         A `concurrent.futures.Executor`, such as a ProcessPoolExecutor or Dask's ``client.get_executor()``; None
         evaluates here, one trial after another. The caller shuts it down.
-    n_parallel
+    workers
         How many trials to keep on the executor; None is as many as it has workers.
     stop_at_gain
         End as soon as the estimated gain is at most this with 90 % (`estimated_gain_upper`), in the units of the
@@ -101,10 +103,11 @@ def maximize(
     >>> abs(found.params["x"] - 0.5) < 0.1, found.message
     (True, 'all 40 trials done')
     """
-    plan = Plan(n_trials, timeout, callbacks, executor, n_parallel, stop_at_gain, stop_at_certificate, max_cost)
+    plan = Plan(n_trials, timeout, callbacks, executor, workers, stop_at_gain, stop_at_certificate, max_cost)
     return _run(objective, Optimizer(space, direction="maximize", method=method, seed=seed), plan)
 
 
+@renamed(old="n_parallel", new="workers")
 def minimize(
     objective: Objective,
     space: Space,
@@ -115,7 +118,7 @@ def minimize(
     seed: int = 0,
     callbacks: Iterable[Callback] = (),
     executor: Executor | None = None,
-    n_parallel: int | None = None,
+    workers: int | None = None,
     stop_at_gain: float | None = None,
     stop_at_certificate: float | None = None,
     max_cost: float | None = None,
@@ -134,7 +137,7 @@ def minimize(
         What chooses the trials: a method or its name, and a non-negative integer.
     callbacks
         Functions of (optimizer, record of the trial just told); one that returns True ends the run.
-    executor, n_parallel
+    executor, workers
         Where trials are evaluated, and how many at a time; None evaluates here, one after another.
     stop_at_gain, stop_at_certificate
         End as soon as `estimated_gain_upper`, or the certificate, is at most this, in the units of the objective.
@@ -158,7 +161,7 @@ def minimize(
     >>> found.best_seen.value < 0.1
     True
     """
-    plan = Plan(n_trials, timeout, callbacks, executor, n_parallel, stop_at_gain, stop_at_certificate, max_cost)
+    plan = Plan(n_trials, timeout, callbacks, executor, workers, stop_at_gain, stop_at_certificate, max_cost)
     return _run(objective, Optimizer(space, direction="minimize", method=method, seed=seed), plan)
 
 
@@ -166,7 +169,7 @@ def _run(objective: Objective, optimizer: Optimizer, plan: Plan) -> Result:
     if not callable(objective):
         raise InvalidInput(f"objective: expected a function of a dictionary of parameters, got {objective!r:.80}")
     plan.check_against(optimizer)
-    return carry_out(plan, optimizer, workers_for(objective, plan.executor, plan.n_parallel))
+    return carry_out(plan, optimizer, workers_for(objective, plan.executor, plan.workers))
 
 
 def carry_out(plan: Plan, optimizer: Optimizer, workers: Workers) -> Result:

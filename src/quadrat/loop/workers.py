@@ -162,27 +162,27 @@ def _given_up() -> Future[Any]:
     return future
 
 
-def workers_for(objective: Objective, executor: Executor | None, n_parallel: int | None) -> Workers:
+def workers_for(objective: Objective, executor: Executor | None, workers: int | None) -> Workers:
     """Return the workers that the user's options ask for.
 
     Raises
     ------
     InvalidInput
-        `n_parallel` without an executor, or an executor that does not tell how many workers it has.
+        `workers` without an executor, or an executor that does not tell how many workers it has.
     """
     if executor is None:
-        if n_parallel is not None:
+        if workers is not None:
             raise InvalidInput(
-                f"n_parallel: expected None without an executor, got {n_parallel}; pass executor=, such as"
+                f"workers: expected None without an executor, got {workers}; pass executor=, such as"
                 " concurrent.futures.ProcessPoolExecutor()"
             )
         return Here(objective)
     if not isinstance(executor, Executor):
         raise InvalidInput(f"executor: expected a concurrent.futures.Executor, got {executor!r:.80}")
-    n = getattr(executor, "_max_workers", None) if n_parallel is None else n_parallel
+    n = getattr(executor, "_max_workers", None) if workers is None else workers
     if n is None:
         raise InvalidInput(
-            f"n_parallel: expected a number, because {type(executor).__name__} does not tell how many workers it has,"
+            f"workers: expected a number, because {type(executor).__name__} does not tell how many workers it has,"
             " got None"
         )
     return OnExecutor(objective, executor, n)

@@ -22,6 +22,7 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from quadrat._core.arrays import Array, ArrayLike, Bools, Ints
+from quadrat._core.printing import printed
 from quadrat.confidence import Certificate
 from quadrat.errors import NotAvailable
 from quadrat.partition import Cell, Partition
@@ -327,6 +328,8 @@ class Told:
     variance: float | None = None
     constraints: tuple[float, ...] = ()
 
+    __repr__ = printed
+
     def __post_init__(self) -> None:
         if not np.abs(self.values).max() <= _LARGEST_SUM:
             object.__setattr__(self, "values", np.clip(self.values, -_LARGEST_SUM, _LARGEST_SUM))
@@ -344,6 +347,8 @@ class Failed:
     number: int
     x: Array
 
+    __repr__ = printed
+
 
 @dataclass(frozen=True)
 class Pruned:
@@ -351,6 +356,8 @@ class Pruned:
 
     number: int
     x: Array
+
+    __repr__ = printed
 
 
 Happened: TypeAlias = Told | Failed | Pruned | tuple[Told, ...]
@@ -373,13 +380,14 @@ class Proposal:
     >>> import numpy as np
     >>> from quadrat.methods import RandomSearch
     >>> from quadrat.methods.base import Domain
-    from quadrat.partition import Cell, Partition
     >>> RandomSearch().start(Domain.cube(2), seed=0).ask(0, np.empty((0, 2))).why
     'uniform'
     """
 
     x: Array
     why: str
+
+    __repr__ = printed
 
 
 @dataclass(frozen=True)
@@ -408,11 +416,10 @@ class Guess:
     >>> import numpy as np
     >>> from quadrat.methods import RandomSearch
     >>> from quadrat.methods.base import Domain
-    from quadrat.partition import Cell, Partition
     >>> search = RandomSearch().start(Domain.cube(1), seed=0)
     >>> search.tell(Told(0, np.array([0.5]), np.array([1.0])))
     >>> search.recommend()
-    Guess(x=array([0.5]), value=1.0, interval=None, certified=False, gain=None, gain_upper=None, feasibility=None)
+    Guess(x=[0.5], value=1.0, interval=None, certified=False, gain=None, gain_upper=None, feasibility=None)
     """
 
     x: Array
@@ -422,6 +429,8 @@ class Guess:
     gain: float | None = None
     gain_upper: float | None = None
     feasibility: float | None = None
+
+    __repr__ = printed
 
 
 BELOW, UNDECIDED, ABOVE = -1, 0, 1
@@ -472,6 +481,8 @@ class Classification:
     reason: str | None = None
     rejection: str | None = None
 
+    __repr__ = printed
+
     @property
     def volumes(self) -> Array:
         """Volume of each cell, shape (m,); they add up to 1."""
@@ -505,7 +516,6 @@ class Search(ABC):
     >>> import numpy as np
     >>> from quadrat.methods import SobolSearch
     >>> from quadrat.methods.base import Domain
-    from quadrat.partition import Cell, Partition
     >>> search = SobolSearch().start(Domain.cube(1), seed=0)
     >>> for number in range(8):
     ...     x = search.ask(number, np.empty((0, 1))).x

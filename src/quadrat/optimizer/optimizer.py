@@ -32,7 +32,7 @@ from quadrat.optimizer.reports import (
     why_not_certified,
 )
 from quadrat.optimizer.robust import robust_recommendation
-from quadrat.optimizer.run import VERSION, Run, check_header, copied, nothing_feasible_in_context
+from quadrat.optimizer.run import VERSION, Event, Run, check_header, copied, nothing_feasible_in_context
 from quadrat.optimizer.trial import BestSeen, Trial, TrialRecord
 from quadrat.randomness import generator
 from quadrat.space import Space
@@ -55,12 +55,24 @@ class _Recommended:
     evaluated: bool  # whether a trial was there
 
 
+@on_one_blas_thread
+def _rebuilt(
+    kind: type[Optimizer], space: Space, direction: str, method: Method, seed: int, events: list[Event]
+) -> Optimizer:
+    """Return an optimizer in which all that is in the log happened: how a copy is made."""
+    optimizer = kind(space, direction=direction, method=method, seed=seed)
+    replay(optimizer._run, events)
+    return optimizer
+
+
 class Optimizer:
     """Ask for a trial, evaluate it, tell its outcome, as often as you like; then ask for a recommendation.
 
     A suggestion is a pure function of the seed, the trial's number, what was told, in order, and what was pending when
     it was asked. So `state` and `from_state` rebuild a run, and its next suggestion is the same bit for bit (same
-    machine, same wheels). While it computes, BLAS has one thread. An optimizer is not safe to share between threads.
+    machine, same wheels). `copy.deepcopy` and `pickle` do the same: a copy is rebuilt from the log, and can be told the
+    trials that were asked before. While it computes, BLAS has one thread. An optimizer is not safe to share between
+    threads.
 
     Parameters
     ----------
@@ -495,7 +507,6 @@ class Optimizer:
         }
 
     @classmethod
-    @on_one_blas_thread
     def from_state(cls, space: Space, state: Mapping[str, Any], *, method: str | Method | None = None) -> Optimizer:
         """Rebuild a run by asking and telling again what was asked and told.
 
@@ -520,9 +531,21 @@ class Optimizer:
         """
         chosen = resolve(method)
         check_header(state, space, repr(chosen))
-        optimizer = cls(space, direction=state["direction"], method=chosen, seed=state["seed"])
-        replay(optimizer._run, state["events"])
-        return optimizer
+        return _rebuilt(cls, space, state["direction"], chosen, state["seed"], state["events"])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what a pickle holds: the log, not the models. A constraint that is a lambda cannot be pickled."""
+        return _rebuilt, (type(self), *self._made_of())
+
+    def __copy__(self) -> Optimizer:
+        return _rebuilt(type(self), *self._made_of())  # two optimizers must not share a search
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Optimizer:
+        return _rebuilt(type(self), *self._made_of())  # the space and the method never change: they are shared
+
+    def _made_of(self) -> tuple[Space, str, Method, int, list[Event]]:
+        """Return the arguments of `_rebuilt`."""
+        return self._space, self.direction, self._method, self._seed, [copied(event) for event in self._run.events]
 
     # --- the two sides of the cube
 

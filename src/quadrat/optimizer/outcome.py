@@ -19,6 +19,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from quadrat._core.arrays import Array
+from quadrat._core.printing import printed
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Method, Told
 
@@ -91,6 +92,8 @@ class Estimate:
     value: float
     sem: float
 
+    __repr__ = printed
+
 
 Outcome: TypeAlias = float | Sequence[float] | Estimate | Array | Failed
 """What may be told: a number, a list or vector of replicates, an `Estimate`, or `FAILED`; a tuple is refused."""
@@ -118,7 +121,7 @@ class Reading:
     sem: float | None = None
     failure: str | None = None
     constraints: dict[str, float] = field(default_factory=dict)
-    pruned: bool = False
+    pruned: bool = field(default=False, repr=False)
 
 
 def read_outcome(outcome: object, *, sem: object = None, name: str = "outcome", reason: str | None = None) -> Reading:
@@ -295,6 +298,8 @@ class Measured:
 
     value: Outcome
     constraints: Mapping[str, float] = field(default_factory=dict)
+
+    __repr__ = printed
 
     def __post_init__(self) -> None:
         if isinstance(self.constraints, Mapping):  # what is not one is refused by the optimizer, which names the trial

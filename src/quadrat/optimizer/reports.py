@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from quadrat._core.arrays import Array
+from quadrat._core.printing import labelled
 from quadrat.confidence import CertificateCurve, certificate_curve
 from quadrat.errors import NotAvailable
 from quadrat.kernels import Kernel
 from quadrat.methods.base import Guess, Method, Search
 from quadrat.optimizer.history import History
+from quadrat.optimizer.importing import plain_params
 from quadrat.optimizer.outcome import Direction
-from quadrat.optimizer.trial import BestSeen
+from quadrat.optimizer.trial import BestSeen, gain_text, interval_text, number_text, seen_text, settings_text
 from quadrat.space import Space
 
 __all__ = [
@@ -61,6 +63,11 @@ class WorstCase:
     credible_interval: tuple[float, float]
     params: dict[str, Any]
 
+    def _lines(self) -> list[tuple[str, str]]:
+        """Return what a recommendation prints of it."""
+        reach = interval_text(self.credible_interval, "fitted, 90 %")
+        return [("worst within reach", f"{number_text(self.value)} at {settings_text(self.params)}"), ("", reach)]
+
 
 @dataclass(frozen=True)
 class Recommendation:
@@ -98,6 +105,14 @@ class Recommendation:
     >>> advice = optimizer.recommend()
     >>> round(advice.params["x"], 1), advice.certified_interval, len(advice.credible_interval)
     (0.3, None, 2)
+    >>> print(advice)  # doctest: +ELLIPSIS
+    Recommendation
+      params              x=...
+      value               ...
+      credible interval   ... to ...  (fitted, 90 %)
+      estimated gain      ...  (fitted, at most ... with 90 %)
+      best seen           0 in trial 3: x=0.3
+                          ...
     """
 
     params: dict[str, Any]
@@ -110,6 +125,21 @@ class Recommendation:
     estimated_feasibility: float | None = None
     estimated_gain_upper: float | None = None
     worst_case: WorstCase | None = None
+
+    def __repr__(self) -> str:
+        meets = self.estimated_feasibility
+        lines = [
+            ("params", settings_text(self.params)),
+            ("value", number_text(self.value)),
+            ("credible interval", interval_text(self.credible_interval, "fitted, 90 %")),
+            ("estimated gain", gain_text(self.estimated_gain, self.estimated_gain_upper)),
+            ("constraints", "" if meets is None else f"met with a chance of {100 * meets:.3g} %  (fitted)"),
+            ("certified interval", interval_text(self.certified_interval, "under the stated assumptions")),
+            *([] if self.worst_case is None else self.worst_case._lines()),
+            ("best seen", seen_text(self.best_seen)),
+            ("", self.why),
+        ]
+        return labelled("Recommendation", lines)
 
 
 @dataclass(frozen=True)
@@ -399,12 +429,12 @@ def predictions_of(
     certified = not fitted and why_not_certified(space, method, history) is None
     return tuple(
         Predicted(
-            dict(one),
+            one,
             direction.turn(mean),
             direction.turn_interval((low, high)) if fitted else None,
             direction.turn_interval((low, high)) if certified else None,
         )
-        for one, mean, low, high in zip(params, *(part.tolist() for part in found), strict=True)
+        for one, mean, low, high in zip(plain_params(params, space), *(part.tolist() for part in found), strict=True)
     )
 
 

@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["BestSeen", "State", "Trial", "TrialRecord", "number_text", "settings_text"]
+__all__ = [
+    "BestSeen",
+    "State",
+    "Trial",
+    "TrialRecord",
+    "gain_text",
+    "interval_text",
+    "number_text",
+    "seen_text",
+    "settings_text",
+]
 
 
 def number_text(value: float) -> str:
@@ -25,6 +35,19 @@ def settings_text(params: Mapping[str, Any]) -> str:
     return ", ".join(
         f"{name}={number_text(value) if isinstance(value, float) else repr(value)}" for name, value in params.items()
     )
+
+
+def interval_text(interval: tuple[float, float] | None, note: str) -> str:
+    """Return an interval with a note on what it rests on; nothing where there is none."""
+    return "" if interval is None else f"{number_text(interval[0])} to {number_text(interval[1])}  ({note})"
+
+
+def gain_text(gain: float | None, upper: float | None) -> str:
+    """Return an estimated gain and what the model believes it to be at most; nothing where there is none."""
+    if gain is None:
+        return ""
+    most = "" if upper is None else f", at most {number_text(upper)} with 90 %"
+    return f"{number_text(gain)}  (fitted{most})"
 
 
 State: TypeAlias = Literal["pending", "complete", "failed"]
@@ -138,3 +161,8 @@ class BestSeen:
     params: dict[str, Any]
     value: float
     feasible: bool | None = None
+
+
+def seen_text(best: BestSeen) -> str:
+    """Return the best seen in a line."""
+    return f"{number_text(best.value)} in trial {best.number}: {settings_text(best.params)}"

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quadrat._core.arrays import Array
+from quadrat._core.printing import printed
 from quadrat.errors import InvalidInput
 
 __all__ = ["SobolIndices", "sobol_indices"]
@@ -31,6 +32,8 @@ class SobolIndices:
 
     first_order: Array
     total: Array
+
+    __repr__ = printed
 
 
 def sobol_indices(function: Callable[[Array], Array], dimension: int, samples: int, seed: int = 0) -> SobolIndices:

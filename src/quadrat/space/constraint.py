@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import prod
+from types import MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     from quadrat._core.arrays import Array
     from quadrat.space.space import Space
 
-__all__ = ["Feasible", "check_share", "feasible_points", "listed_settings", "passes"]
+__all__ = ["Feasible", "check_picklable", "check_share", "feasible_points", "listed_settings", "passes"]
 
 Feasible: TypeAlias = Callable[[Mapping[str, Any]], bool]
 """From parameters to whether they may be evaluated."""
@@ -26,6 +29,7 @@ _UNTIL_LISTED, _BATCHES = 40, 400  # batches in vain after which it lists all se
 _SHARE_STREAM = 0x5AFE  # names the stream of `check_share`, which belongs to no run
 _TRIED, _ENOUGH = 20_000, 20  # settings that `check_share` draws at most, and feasible ones that it needs
 _FIRST, _LARGEST = 64, 2048  # settings in its first batch, and in its largest
+_BY_VALUE = {"cloudpickle", "dill"}  # packages that pickle functions by value, whatever their names
 _MOST_LISTED = 10_000  # combinations of values up to which a finite space is listed
 
 
@@ -46,6 +50,41 @@ def passes(feasible: Feasible, params: Mapping[str, Any]) -> bool:
     if not isinstance(answer, bool | np.bool_):
         raise InvalidInput(f"feasible: expected True or False for {dict(params)!r:.120}, got {answer!r:.60}")
     return bool(answer)
+
+
+def check_picklable(feasible: Feasible) -> None:
+    """Refuse a constraint that pickle cannot store, such as a lambda; Dask, Ray and joblib can, with cloudpickle.
+
+    Raises
+    ------
+    InvalidInput
+        The message says what to use instead.
+    """
+    stored: Any = feasible
+    while isinstance(stored, partial):
+        stored = stored.func
+    if isinstance(stored, MethodType):
+        stored = stored.__self__
+    if not hasattr(stored, "__qualname__"):  # an object, which pickle stores by the name of its class
+        stored = type(stored)
+    found: Any = sys.modules.get(stored.__module__)
+    for name in stored.__qualname__.split("."):
+        found = getattr(found, name, None)
+    if found is not stored and not _is_pickled_by_value():
+        raise InvalidInput(
+            f"space: expected a constraint that pickle can store by its name, got {stored.__qualname__}; use a named"
+            " function, defined with def at the top level of a module"
+        )
+
+
+def _is_pickled_by_value() -> bool:
+    """Return whether the pickle that is being made can hold any function."""
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if _BY_VALUE & set(str(frame.f_globals.get("__name__")).split(".")):
+            return True
+    return False
 
 
 def check_share(space: Space) -> None:

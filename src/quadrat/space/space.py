@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from quadrat._core.arrays import as_points, as_vector
 from quadrat.errors import InvalidInput, did_you_mean, shortened
-from quadrat.space.constraint import Feasible, feasible_points, passes
+from quadrat.space.constraint import Feasible, check_picklable, feasible_points, passes
 from quadrat.space.fidelity import Fidelity
 from quadrat.space.files import parameter_from_table, read_json, read_toml
 from quadrat.space.numeric import Float
@@ -695,7 +696,15 @@ class Space(Mapping[str, Parameter]):
         raise AttributeError(f"a Space is immutable: cannot set {name!r}; make a new one")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remake, (self._parameters, self._feasible)  # copies are made like the original
+        if self._feasible is not None:
+            check_picklable(self._feasible)
+        return _remake, (self._parameters, self._feasible)
+
+    def __copy__(self) -> Space:
+        return self  # nothing can change it
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Space:
+        return _remake(deepcopy(self._parameters, memo), deepcopy(self._feasible, memo))
 
     def __repr__(self) -> str:
         constraint = "" if self._feasible is None else f".subject_to({getattr(self._feasible, '__name__', 'feasible')})"

@@ -21,6 +21,7 @@ import optuna
 from optuna.study import Study
 from optuna.trial import TrialState
 
+from quadrat._core.moved import renamed
 from quadrat.errors import InvalidInput
 from quadrat.loop.loop import Loop, failure_text
 from quadrat.loop.workers import Finished, Workers
@@ -57,7 +58,7 @@ class Coordinator:
         How many trials the study has in the end, those of earlier runs included; failed ones count.
     timeout
         Seconds after which nothing new begins; None is for ever.
-    overdue
+    trial_timeout
         Seconds that an evaluation may take; None is for ever. One that takes longer is ended and counts as that of a
         worker that died.
     retries
@@ -79,6 +80,7 @@ class Coordinator:
     (5, True)
     """
 
+    @renamed(old="overdue", new="trial_timeout")
     def __init__(
         self,
         study: Study,
@@ -87,14 +89,14 @@ class Coordinator:
         *,
         n_trials: int,
         timeout: float | None = None,
-        overdue: float | None = None,
+        trial_timeout: float | None = None,
         retries: int = RETRIES,
         on_told: Callable[[int, TrialState], None] | None = None,
     ) -> None:
         self._study, self._space, self._n_trials = study, space, n_trials
         self.deadline = None if timeout is None else time.monotonic() + timeout
         self._on_told = on_told or (lambda _number, _state: None)
-        self._loop = Loop(self, make_workers, retries=retries, overdue=overdue)
+        self._loop = Loop(self, make_workers, retries=retries, trial_timeout=trial_timeout)
         self._owner = ""
         self._interrupts = _Interrupts()
         self._outage = Outage()
@@ -178,11 +180,11 @@ class Coordinator:
         return None
 
     def is_cut_off(self, error: BaseException) -> bool:
-        """Return whether a worker, of those that use the storage, could not reach it."""
+        """Return whether an `error` says that a worker, of those that use the storage, could not reach it."""
         return self._space is None and is_away(error)
 
     def tell(self, finished: Finished) -> None:
-        """End a trial in the study, unless somebody else did."""
+        """End a `finished` trial in the study, unless somebody else did."""
         number = finished.trial.number
         state = self._study._storage.get_trial(self._ids[number]).state
         if state.is_finished():

@@ -18,7 +18,7 @@ from quadrat.methods.base import Domain, Search, Told
 from quadrat.methods.lp.cells import BOUNDS, CellBounds, Condition
 from quadrat.methods.lp.method import LP0, LPGPUCB, information_gain
 from quadrat.methods.lp.printed import PrintedSearch
-from quadrat.methods.lp.search import CertifiedSearch
+from quadrat.methods.lp.search import CellOptions, CertifiedSearch
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 
@@ -355,7 +355,7 @@ def certified(dimension: int, *, budget: int, capacity: int | None, degree: int 
     """A search whose bands are divided beyond a capacity."""
     return CertifiedSearch(
         Assumptions(KERNEL, 1.0, 0.1), Domain.cube(dimension), seed,
-        budget=budget, degree=degree, delta=0.05, threshold=0.2, max_cells=10_000, capacity=capacity,
+        CellOptions(budget=budget, degree=degree, delta=0.05, threshold=0.2, max_cells=10_000), capacity=capacity,
     )  # fmt: skip
 
 
@@ -467,7 +467,7 @@ def test_a_norm_bound_too_small_is_rejected_by_a_band_of_a_cell() -> None:
     f = draw_rkhs_function(KERNEL, 2, norm=8.0, rng=generator(1, 10))
     search = CertifiedSearch(
         Assumptions(KERNEL, 0.5, 0.05), Domain.cube(2), 0,
-        budget=60, degree=0, delta=0.05, threshold=0.2, max_cells=10_000, capacity=8,
+        CellOptions(budget=60, degree=0, delta=0.05, threshold=0.2, max_cells=10_000), capacity=8,
     )  # fmt: skip
     points = generator(1, 6).random((60, 2))
     for i, x in enumerate(points):

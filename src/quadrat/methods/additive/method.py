@@ -25,6 +25,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from quadrat._core.arrays import Array, as_number
+from quadrat._core.printing import keep_plain
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.gp import Observations
@@ -54,6 +55,7 @@ class Practical:
     scale: float = 1.0
 
     def __post_init__(self) -> None:
+        keep_plain(self)
         as_number(self.scale, name="scale", above=0.0)
 
     def beta(self, t: int, groups: Groups) -> float:
@@ -71,6 +73,7 @@ class Theorem:
     delta: float = 0.1
 
     def __post_init__(self) -> None:
+        keep_plain(self)
         as_probability(self.delta)
 
     def beta(self, t: int, groups: Groups) -> float:
@@ -133,6 +136,7 @@ class AddGPUCB(Method):
     n_initial: int | None = None
 
     def __post_init__(self) -> None:
+        keep_plain(self)
         if self.groups is not None:
             named = _named(self.groups)
             object.__setattr__(self, "groups", as_groups(self.groups) if named is None else named)

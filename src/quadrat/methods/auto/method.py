@@ -355,7 +355,7 @@ class AutoSearch(Search):
         weights = np.exp(logs - logs.max())
         uppers = [np.quantile(_excesses(ensemble, here, features, rng), UPPER) for _, ensemble in alternatives]
         upper = WIDER_GAIN * (float(np.average(uppers, weights=weights)) + width + _range_of_highest(beliefs))
-        return scale * gain, scale * max(upper, gain)
+        return float(scale * gain), float(scale * max(upper, gain))
 
     def explain(self) -> dict[str, object]:
         if not self.model.trials:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, get_args
 
 from quadrat._core.arrays import as_number
+from quadrat._core.printing import keep_plain
 from quadrat.confidence import Assumptions, UserHolder
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
@@ -50,6 +51,7 @@ class LevelSetMethod(Method):
     holder: UserHolder | None = None
 
     def __post_init__(self) -> None:
+        keep_plain(self)
         object.__setattr__(self, "threshold", as_number(self.threshold, name="threshold"))
         object.__setattr__(self, "accuracy", as_number(self.accuracy, name="accuracy", at_least=0.0))
         object.__setattr__(self, "delta", as_probability(self.delta))

@@ -29,7 +29,7 @@ from quadrat.confidence.slices import SliceAssumptions, SliceBand
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Domain
 from quadrat.methods.lp.cells import CellBounds, Look, Sharper, parts_of
-from quadrat.methods.lp.search import CERTIFY_CELLS, CellLoop, CertifiedSearch, Surest
+from quadrat.methods.lp.search import CERTIFY_CELLS, CellLoop, CellOptions, CertifiedSearch, Surest
 from quadrat.methods.ucb.cgp_ucb import require_free_axis
 from quadrat.partition.cell import contained
 
@@ -149,41 +149,19 @@ class ContextualLPSearch(CertifiedSearch):
 
     Parameters
     ----------
-    assumptions, domain, seed
-        What is assumed of f on the joint cube; the domain with its contexts; the seed of the random draws.
-    budget, degree, delta, threshold, max_cells
-        As of `CertifiedSearch`; n counts evaluations in all contexts.
+    assumptions, domain, seed, options
+        As of `CertifiedSearch`, on the joint cube; n counts evaluations in all contexts.
     """
 
     loop: ContextLoop
 
-    def __init__(
-        self,
-        assumptions: Assumptions,
-        domain: Domain,
-        seed: int,
-        *,
-        budget: int,
-        degree: int,
-        delta: float,
-        threshold: float,
-        max_cells: int,
-    ) -> None:
+    def __init__(self, assumptions: Assumptions, domain: Domain, seed: int, options: CellOptions) -> None:
         require_free_axis(domain)
-        super().__init__(
-            assumptions,
-            domain,
-            seed,
-            budget=budget,
-            degree=degree,
-            delta=delta,
-            threshold=threshold,
-            max_cells=max_cells,
-        )
+        super().__init__(assumptions, domain, seed, options)
 
-    def _loop(self, seed: int, budget: int, threshold: float) -> ContextLoop:
+    def _loop(self, seed: int, options: CellOptions) -> ContextLoop:
         free = ~np.isin(np.arange(self.domain.dimension), self.domain.context)
-        return ContextLoop(self.cells, seed, free=free, budget=budget, threshold=threshold)
+        return ContextLoop(self.cells, seed, free=free, budget=options.budget, threshold=options.threshold)
 
     def _check(self, context: Array | None) -> None:
         """Refuse to choose without a context."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from quadrat._core.arrays import as_number
+from quadrat._core.printing import keep_plain
 from quadrat.confidence import Assumptions, UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.gp import InformationGain, greedy_gain, set_gain
@@ -20,7 +21,7 @@ from quadrat.methods.base import Domain, Method, MethodFacts, Search
 from quadrat.methods.lp.contextual import ContextualLPSearch
 from quadrat.methods.lp.other_forms import WHY_NOT_CERTIFIED, LearnedSearch, SketchedSearch
 from quadrat.methods.lp.printed import PrintedSearch
-from quadrat.methods.lp.search import CertifiedSearch
+from quadrat.methods.lp.search import CellOptions, CertifiedSearch
 from quadrat.partition import MAX_CELLS
 from quadrat.randomness import generator
 
@@ -92,6 +93,7 @@ class LPGPUCB(Method):
     sketch: Sketch | None = None
 
     def __post_init__(self) -> None:
+        keep_plain(self)
         if not isinstance(self.budget, int | np.integer) or isinstance(self.budget, bool) or self.budget < 1:
             raise InvalidInput(f"budget: expected a number of evaluations >= 1, got {self.budget!r}")
         if self.degree not in (0, 1, 2):
@@ -134,14 +136,14 @@ class LPGPUCB(Method):
             )
         self.kernel.check_dimension(domain.dimension)
         given = self._assumptions(self.kernel)
-        options: dict[str, Any] = {name: getattr(self, name) for name in ("budget", "degree", "delta", "max_cells")}
+        chosen: dict[str, Any] = {name: getattr(self, name) for name in ("budget", "degree", "delta", "max_cells")}
         if self.as_printed:
-            return PrintedSearch(given, domain, seed, **options, threshold=self.threshold)  # None: its own
-        options["threshold"] = self._threshold(self.kernel, self.noise, domain.dimension)
+            return PrintedSearch(given, domain, seed, **chosen, threshold=self.threshold)  # None: its own
+        options = CellOptions(**chosen, threshold=self._threshold(self.kernel, self.noise, domain.dimension))
         if self.sketch is not None:
-            return SketchedSearch(given, domain, seed, **options, sketch=self.sketch)
+            return SketchedSearch(given, domain, seed, options, sketch=self.sketch)
         form = ContextualLPSearch if domain.context else CertifiedSearch
-        return form(given, domain, seed, **options)
+        return form(given, domain, seed, options)
 
     def _require_contexts(self) -> None:
         """Refuse the forms that do not handle contexts."""

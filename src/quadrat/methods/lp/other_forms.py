@@ -14,7 +14,7 @@ from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Kernel
 from quadrat.methods.base import CREDIBLE, Domain, Guess, Proposal, Search, Told, refuse_context
 from quadrat.methods.lp.cells import CellBounds
-from quadrat.methods.lp.search import CellLoop
+from quadrat.methods.lp.search import CellLoop, CellOptions
 from quadrat.methods.surrogate import Learned, learn_kernel
 from quadrat.randomness import generator
 
@@ -30,8 +30,8 @@ class SketchedSearch(Search):
     ----------
     assumptions, domain, seed
         What is assumed of f, the cube, and the seed of all random draws.
-    budget, degree, delta, threshold, max_cells
-        n, k, the total error probability, gamma_n / sqrt(n) and the cap on cells.
+    options
+        Of Algorithm 1.
     sketch
         Accuracy and oversampling.
     """
@@ -41,19 +41,20 @@ class SketchedSearch(Search):
         assumptions: Assumptions,
         domain: Domain,
         seed: int,
+        options: CellOptions,
         *,
-        budget: int,
-        degree: int,
-        delta: float,
-        threshold: float,
-        max_cells: int,
         sketch: Sketch,
     ) -> None:
-        self.band = SketchedBand(assumptions, DeltaBudget(delta).band, sketch=sketch, seed=seed)
+        self.band = SketchedBand(assumptions, DeltaBudget(options.delta).band, sketch=sketch, seed=seed)
         self.cells = CellBounds(
-            assumptions, domain.dimension, delta=delta, degree=degree, max_cells=max_cells, band=self.band
+            assumptions,
+            domain.dimension,
+            delta=options.delta,
+            degree=options.degree,
+            max_cells=options.max_cells,
+            band=self.band,
         )
-        self.loop = CellLoop(self.cells, seed, budget=budget, threshold=threshold)
+        self.loop = CellLoop(self.cells, seed, budget=options.budget, threshold=options.threshold)
 
     def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
         refuse_context(self, context)

@@ -27,7 +27,7 @@ from quadrat.methods.base import Domain, Guess, Proposal, Search, Told, refuse_c
 from quadrat.methods.lp.cells import CellBounds, Condition
 from quadrat.randomness import generator
 
-__all__ = ["CERTIFY_CELLS", "DRAWS", "CellLoop", "CertifiedSearch", "Round", "Surest"]
+__all__ = ["CERTIFY_CELLS", "DRAWS", "CellLoop", "CellOptions", "CertifiedSearch", "Round", "Surest"]
 
 DRAWS = 7  # uniform points of the chosen cell that compete with its centre in many dimensions
 CERTIFY_CELLS = 512  # cells of the branch and bound that sharpens a certificate
@@ -184,6 +184,29 @@ class Surest:
     rejection: str | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class CellOptions:
+    """The options of Algorithm 1, checked by the method.
+
+    Attributes
+    ----------
+    budget, degree
+        n, the number of evaluations planned, and k, the degree of polynomials.
+    delta
+        The total error probability.
+    threshold
+        gamma_n / sqrt(n), compared with the variation over a cell.
+    max_cells
+        The cap on cells.
+    """
+
+    budget: int
+    degree: int
+    delta: float
+    threshold: float
+    max_cells: int
+
+
 class CertifiedSearch(Search):
     """LP-GP-UCB under stated assumptions.
 
@@ -192,8 +215,8 @@ class CertifiedSearch(Search):
     assumptions, domain, seed
         What is assumed of f on the cube; what is behind the cube, whose constraint says which points may be used; and
         the seed of the random draws.
-    budget, degree, delta, threshold, max_cells
-        n, k, the total error probability, gamma_n / sqrt(n) and the cap on cells.
+    options
+        Of Algorithm 1.
     capacity
         Points of a certified band, from which on its cell is divided, where more than twice as many evaluations are
         planned; None is one band for all observations, however many.
@@ -204,35 +227,31 @@ class CertifiedSearch(Search):
         assumptions: Assumptions,
         domain: Domain,
         seed: int,
+        options: CellOptions,
         *,
-        budget: int,
-        degree: int,
-        delta: float,
-        threshold: float,
-        max_cells: int,
         capacity: int | None = CAPACITY,
     ) -> None:
         self.domain = domain
         self.cells = CellBounds(
             assumptions,
             domain.dimension,
-            delta=delta,
-            degree=degree,
-            max_cells=max_cells,
+            delta=options.delta,
+            degree=options.degree,
+            max_cells=options.max_cells,
             # Decided before the data, as the shares of delta must be.
-            capacity=capacity if capacity is not None and budget > 2 * capacity else None,
+            capacity=capacity if capacity is not None and options.budget > 2 * capacity else None,
             fixed=np.isin(np.arange(domain.dimension), domain.context) if domain.context else None,
         )
-        self.loop = self._loop(seed, budget, threshold)
+        self.loop = self._loop(seed, options)
         self._standard_errors = False
         self._n_told = 0
         self._found: tuple[tuple[bytes, int, int], Surest] | None = (
             None  # in a context, after so many trials and rounds
         )
 
-    def _loop(self, seed: int, budget: int, threshold: float) -> CellLoop:
+    def _loop(self, seed: int, options: CellOptions) -> CellLoop:
         """Return the loop over the cells."""
-        return CellLoop(self.cells, seed, budget=budget, threshold=threshold)
+        return CellLoop(self.cells, seed, budget=options.budget, threshold=options.threshold)
 
     @property
     def assumptions(self) -> Assumptions:

@@ -11,6 +11,7 @@ from math import log, pi, sqrt
 from typing import ClassVar, Literal
 
 from quadrat._core.arrays import as_number
+from quadrat._core.printing import keep_plain
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.methods.acquisition import Score, upper_bound
@@ -47,6 +48,7 @@ class Finite:
     arms: int | None = None
 
     def __post_init__(self) -> None:
+        keep_plain(self)
         if self.arms is not None:
             as_count(self.arms, name="arms", at_least=1)
 
@@ -93,6 +95,7 @@ class Continuous:
     r: float = 1.0
 
     def __post_init__(self) -> None:
+        keep_plain(self)
         for name in ("a", "b", "r"):
             as_number(getattr(self, name), name=name, above=0.0)
 
@@ -141,6 +144,7 @@ class Agnostic:
     information_gain: float | None = None
 
     def __post_init__(self) -> None:
+        keep_plain(self)
         as_number(self.norm_bound, name="norm_bound", above=0.0)
         if self.information_gain is not None:
             as_number(self.information_gain, name="information_gain", at_least=0.0)

@@ -1,0 +1,82 @@
+"""Values as people read them: numbers of Python, and arrays as lists of a few digits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["keep_plain", "labelled", "printed"]
+
+_MOST = 12  # numbers of an array that are printed one by one
+_DIGITS = 6
+
+
+def keep_plain(instance: Any) -> None:
+    """Turn the NumPy scalars among the fields of a frozen dataclass into the same numbers of Python."""
+    for part in fields(instance):
+        value = getattr(instance, part.name)
+        if isinstance(value, np.generic):
+            object.__setattr__(instance, part.name, value.item())
+
+
+def printed(instance: Any) -> str:
+    """Return what a dataclass prints, as its `__repr__`, but without the types of NumPy.
+
+    An array is a list of numbers with six digits; a large one is its shape and its range.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Found:
+    ...     value: float
+    ...     point: np.ndarray
+    ...     __repr__ = printed
+    >>> Found(np.float64(0.1), np.array([1 / 3, 2.0]))
+    Found(value=0.1, point=[0.333333, 2.0])
+    >>> Found(0.1, np.linspace(0, 1, 1000))
+    Found(value=0.1, point=<shape (1000,), from 0 to 1>)
+    """
+    assert is_dataclass(instance)
+    shown = [f"{part.name}={_text(getattr(instance, part.name))}" for part in fields(instance) if part.repr]
+    return f"{type(instance).__name__}({', '.join(shown)})"
+
+
+def labelled(title: str, lines: list[tuple[str, str]]) -> str:
+    """Return a title with lines below it, each after its label; lines without a text are left out.
+
+    Examples
+    --------
+    >>> print(labelled("Result", [("value", "0.5"), ("gain", ""), ("best seen", "0.4")]))
+    Result
+      value      0.5
+      best seen  0.4
+    """
+    width = max(len(label) for label, _ in lines)
+    return "\n".join([title, *(f"  {label:<{width}}  {text}" for label, text in lines if text)])
+
+
+def _text(value: object) -> str:
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if isinstance(value, np.ndarray):
+        return _array_text(value)
+    if isinstance(value, tuple) and type(value) is tuple:
+        return f"({', '.join(map(_text, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_text(key)}: {_text(entry)}' for key, entry in value.items())}}}"
+    return repr(value)
+
+
+def _array_text(array: np.ndarray[Any, Any]) -> str:
+    if array.dtype.kind != "f":
+        return repr(array.tolist()) if array.size <= _MOST else f"<shape {array.shape}>"
+    if array.size <= _MOST:
+        rounded = [float(f"{number:.{_DIGITS}g}") for number in array.ravel().tolist()]
+        return repr(np.array(rounded).reshape(array.shape).tolist())
+    return f"<shape {array.shape}, from {np.min(array):.{_DIGITS}g} to {np.max(array):.{_DIGITS}g}>"
