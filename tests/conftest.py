@@ -26,8 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `tests` is found
 
 
 TESTS = Path(__file__).resolve().parent
-# Files and folders, below tests/, that `make test-fast` leaves out: all that took five seconds or more, except the golden
-# traces and the tests of replays and studies, which notice most mistakes.
+# Files and folders, below tests/, that `make test-fast` leaves out: all that took five seconds or more, except
+# the golden traces and the tests of replays and studies, which notice most mistakes.
 SLOW = (
     "benchmarks_high_dimensions",
     "benchmarks_mutation",

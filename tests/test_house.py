@@ -87,6 +87,7 @@ SERVED = {
     "loop/test_process_workers.py": "loop: executors",
     "loop/test_tuning.py": "loop: loop plan workers",
     "methods/lp/test_method.py": "methods/lp: printed search",
+    "optimizer/test_printed.py": "_core: printing",
     "partition/test_axis_rules.py": "partition: rules",
     "partition/test_cell_boxes.py": "partition: address",
     "partition/test_drawn_partition.py": "partition: drawing plane",
