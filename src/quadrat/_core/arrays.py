@@ -6,6 +6,7 @@ known. Everything is checked once, at the border; inner code trusts its arrays.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from math import isfinite
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from quadrat.errors import InvalidInput
 
-__all__ = ["Array", "ArrayLike", "Bools", "Growing", "Ints", "as_number", "as_points", "as_vector"]
+__all__ = ["Array", "ArrayLike", "Bools", "Growing", "Ints", "as_number", "as_points", "as_vector", "keep_plain"]
 
 Array: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
@@ -199,3 +200,11 @@ class Growing(Generic[S]):
         )
         bigger[: self.size] = self.values[: self.size]
         self.values = bigger
+
+
+def keep_plain(instance: Any) -> None:
+    """Turn the NumPy scalars among the fields of a frozen dataclass into the same numbers of Python."""
+    for part in fields(instance):
+        value = getattr(instance, part.name)
+        if isinstance(value, np.generic):
+            object.__setattr__(instance, part.name, value.item())

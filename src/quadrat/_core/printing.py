@@ -8,18 +8,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["keep_plain", "labelled", "printed"]
+__all__ = ["labelled", "printed"]
 
 _MOST = 12  # numbers of an array that are printed one by one
 _DIGITS = 6
-
-
-def keep_plain(instance: Any) -> None:
-    """Turn the NumPy scalars among the fields of a frozen dataclass into the same numbers of Python."""
-    for part in fields(instance):
-        value = getattr(instance, part.name)
-        if isinstance(value, np.generic):
-            object.__setattr__(instance, part.name, value.item())
 
 
 def printed(instance: Any) -> str:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadrat._core.arrays import Array, ArrayLike, as_number
-from quadrat._core.printing import keep_plain
+from quadrat._core.arrays import Array, ArrayLike, as_number, keep_plain
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Kernel
 from quadrat.partition import Cell, LargestVariation

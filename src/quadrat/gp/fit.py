@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from quadrat._core.arrays import Array, ArrayLike, as_number, as_vector
-from quadrat._core.printing import keep_plain, printed
+from quadrat._core.arrays import Array, ArrayLike, as_number, as_vector, keep_plain
+from quadrat._core.printing import printed
 from quadrat.errors import InvalidInput
 from quadrat.gp.cholesky import GrowingCholesky, JitterPolicy
 from quadrat.gp.observations import Observations

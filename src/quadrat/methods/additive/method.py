@@ -24,8 +24,7 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from quadrat._core.arrays import Array, as_number
-from quadrat._core.printing import keep_plain
+from quadrat._core.arrays import Array, as_number, keep_plain
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.gp import Observations

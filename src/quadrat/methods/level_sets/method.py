@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, get_args
 
-from quadrat._core.arrays import as_number
-from quadrat._core.printing import keep_plain
+from quadrat._core.arrays import as_number, keep_plain
 from quadrat.confidence import Assumptions, UserHolder
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput

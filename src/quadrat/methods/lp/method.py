@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from quadrat._core.arrays import as_number
-from quadrat._core.printing import keep_plain
+from quadrat._core.arrays import as_number, keep_plain
 from quadrat.confidence import Assumptions, UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.gp import InformationGain, greedy_gain, set_gain

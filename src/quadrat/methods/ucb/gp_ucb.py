@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from math import log, pi, sqrt
 from typing import ClassVar, Literal
 
-from quadrat._core.arrays import as_number
-from quadrat._core.printing import keep_plain
+from quadrat._core.arrays import as_number, keep_plain
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.methods.acquisition import Score, upper_bound
