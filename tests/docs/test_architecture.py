@@ -11,10 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from blocks import blocks_of
 
 import quadrat as qd
+from quadrat.confidence import Assumptions, certify
 from quadrat.loop.loop import Loop
 from quadrat.methods import Search
 from quadrat.optimizer import Optimizer
@@ -76,6 +78,26 @@ def test_the_steps_of_a_trial_are_those_of_the_code(name: str) -> None:
 
 def test_the_walks_name_their_steps() -> None:
     assert {"Run.propose", "Search.ask", "Run.finish", "Run.restore", "Loop.step"} <= set(named_attributes())
+
+
+def test_the_method_keeps_away_from_what_is_pending_or_failed_on_a_continuum() -> None:
+    optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="minimize", method=defined("Shrinking")(), seed=0)
+    first = [optimizer.ask() for _ in range(4)]
+    assert len({trial.params["x"] for trial in first}) == 4
+    for trial in first:
+        optimizer.tell(trial, qd.FAILED)
+    assert optimizer.ask().params["x"] not in [trial.params["x"] for trial in first]
+
+
+def test_the_band_says_what_it_does_not_know_and_rejects_what_cannot_be() -> None:
+    given = Assumptions(qd.Matern(2.5, 0.3), norm_bound=1.0, noise=0.05)
+    empty, band = (defined("NeighbourBand")(given, 0.05) for _ in range(2))
+    assert empty.rejection is None
+    at = empty.interval(np.array([[0.5]]))
+    assert (at.lower[0], at.upper[0]) == (-1.0, 1.0)
+    band.add([[0.5], [0.51]], [5.0, 5.0])
+    assert band.rejection is not None
+    assert certify(band, dimension=1).rejection is not None
 
 
 def test_the_method_survives_what_a_run_brings() -> None:

@@ -43,6 +43,13 @@ def test_matrix_is_symmetric_with_constant_diagonal(kernel: Kernel) -> None:
     np.testing.assert_array_equal(kernel(X, X.copy()), K)
 
 
+def test_no_eigenvalue_is_negative_at_any_distance(kernel: Kernel) -> None:
+    """Points over a fraction of a length-scale, and over many: exp(-h^4) fails here, and nowhere else."""
+    for spread in (0.1, 1.0, 3.0, 10.0):
+        points = spread * np.random.default_rng(1).random((40, 3))
+        assert np.linalg.eigvalsh(kernel(points)).min() >= -1e-12 * 40 * kernel.variance
+
+
 def test_x_gradient_equals_finite_differences(kernel: Kernel) -> None:
     K, pull = kernel.x_vjp(X, Z)
     np.testing.assert_allclose(K, kernel(X, Z), rtol=1e-14)
