@@ -1,7 +1,7 @@
 """What a method is: a frozen configuration that starts a search; a search asks, is told, recommends.
 
-A search works on the unit cube and always maximises. It never sees parameters, directions or failures: the optimizer
-translates. It holds no random state: whatever it draws comes from `generator(seed, trial number, ...)`, so that a
+A search works on the unit cube and always maximises. It never sees parameters or directions: the optimizer translates.
+It holds no random state: whatever it draws comes from `generator(seed, trial number, ...)`, so that a
 search is rebuilt, bit for bit, by asking and telling again what was asked and told; what was told together is told
 together again.
 
