@@ -238,3 +238,26 @@ def test_a_sampler_that_was_copied_to_another_process_warns_there() -> None:
     assert len(warned(lambda: optuna.create_study(sampler=sampler).optimize(conditional, n_trials=12))) == 1
     copied = copy.deepcopy(sampler)  # by what a pickle is made from
     assert len(warned(lambda: optuna.create_study(sampler=copied).optimize(conditional, n_trials=12))) == 1
+
+
+def test_trials_outside_of_a_given_space_are_counted() -> None:
+    study = optuna.create_study(sampler=RandomSampler(seed=0))
+    study.optimize(lambda trial: (trial.suggest_float("x", 0, 1) - 0.3) ** 2, n_trials=8)
+    outside = sum(trial.params["x"] < 0.6 for trial in study.trials)
+    assert 0 < outside < 8
+    found = recommend(study, search_space=qd.Space(x=qd.Float(0.6, 1)))
+    assert found.why.endswith(f" Complete trials outside of the search space do not count: {outside}.")
+    assert "outside" not in recommend(study).why
+
+
+@pytest.mark.parametrize("study", [[], None, "study"])
+def test_what_is_no_study_is_refused(study: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"^study: expected a study of Optuna's, got "):
+        recommend(study)
+
+
+def test_a_search_space_of_other_things_is_refused() -> None:
+    study = optuna.create_study(sampler=RandomSampler(seed=0))
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=3)
+    with pytest.raises(InvalidInput, match=r"^search_space: expected a Space, or distributions of Optuna's"):
+        recommend(study, search_space={"x": (0, 1)})  # type: ignore[dict-item]

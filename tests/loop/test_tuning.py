@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
 from quadrat.loop import Result, maximize, minimize
@@ -469,3 +470,11 @@ def test_an_interrupt_drains_the_executor(monkeypatch: pytest.MonkeyPatch) -> No
         result = maximize(objective, SPACE, n_trials=10, method="RandomSearch", executor=pool)
     assert [record.state for record in result.trials] == ["complete"] * 2
     assert result.message == "interrupted after 0 trials"
+
+
+def test_a_form_that_cannot_certify_is_refused_where_a_certificate_is_to_stop_the_run() -> None:
+    learning = qd.LPGPUCB(kernel=None, norm_bound=1.0, noise=0.1, budget=6)
+    with pytest.raises(
+        InvalidInput, match=r"expected a form of the method that certifies, .* state a kernel to certify"
+    ):
+        maximize(lambda p: p["x"], LINE, n_trials=6, method=learning, stop_at_certificate=0.3)

@@ -84,6 +84,11 @@ class Plan:
                 "stop_at_certificate: expected a method that certifies, such as LPGPUCB, got"
                 f" {type(optimizer.method).__name__}; stop_at_gain goes with Auto and others that fit a model"
             )
+        reason = optimizer.method.why_not_certified()
+        if reason is not None:
+            raise InvalidInput(
+                f"stop_at_certificate: expected a form of the method that certifies, got one that does not: {reason}"
+            )
         if optimizer.space.discontinuous:
             raise InvalidInput(
                 "stop_at_certificate: expected a space of Floats without steps or conditions, got"

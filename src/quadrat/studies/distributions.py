@@ -13,7 +13,15 @@ from quadrat.errors import InvalidInput
 from quadrat.space import Categorical, Fixed, Float, Int, Space
 from quadrat.space.parameter import Parameter
 
-__all__ = ["DistributionSpace", "OwnSpace", "Searched", "distribution_of", "parameter_of", "suggest"]
+__all__ = [
+    "DistributionSpace",
+    "OwnSpace",
+    "Searched",
+    "check_distributions",
+    "distribution_of",
+    "parameter_of",
+    "suggest",
+]
 
 
 class Searched(Protocol):
@@ -205,3 +213,14 @@ class DistributionSpace:
             else:
                 shown[name] = value
         return shown
+
+
+def check_distributions(search_space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
+    """Return a search space that is given as a mapping; refuse whatever is no distribution of Optuna's."""
+    for name, distribution in search_space.items():
+        if not isinstance(distribution, BaseDistribution):
+            raise InvalidInput(
+                f"search_space: expected a Space, or distributions of Optuna's, such as FloatDistribution(0, 1), got"
+                f" {distribution!r:.80} for {name!r}"
+            )
+    return dict(search_space)

@@ -17,7 +17,7 @@ from quadrat.methods.base import Method
 from quadrat.optimizer import CertificateReport, Optimizer, Recommendation
 from quadrat.optimizer.reports import why_in_study
 from quadrat.space import Space
-from quadrat.studies.distributions import DistributionSpace, OwnSpace, Searched, parameter_of
+from quadrat.studies.distributions import DistributionSpace, OwnSpace, Searched, check_distributions, parameter_of
 from quadrat.studies.finish_order import FinishOrder
 from quadrat.studies.notes import kept_space, why_uncertified
 from quadrat.studies.trials import complete_constraints, outcome_of, values_of
@@ -46,6 +46,8 @@ class StudyRun:
         Parameters of these trials that a given search space does not have.
     uncertified
         Why nothing is certified although the method certifies; None where it may.
+    outside
+        How many complete trials of the study are not in the search space, and do not count.
     """
 
     optimizer: Optimizer
@@ -54,6 +56,7 @@ class StudyRun:
     alone: dict[str, Any]
     missing: tuple[str, ...] = ()
     uncertified: str | None = None
+    outside: int = 0
 
     def show(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return the optimizer's parameters as those of the study."""
@@ -91,8 +94,13 @@ def run_of(
     >>> [run.show(record.params) for record in run.optimizer.trials] == [trial.params for trial in study.trials]
     True
     """
+    if not isinstance(study, Study):
+        raise InvalidInput(f"study: expected a study of Optuna's, got {study!r:.80}")
     if len(study.directions) != 1:
-        raise InvalidInput(f"study: expected one objective, got {len(study.directions)}")
+        raise InvalidInput(
+            f"study: expected one objective, got {len(study.directions)}, which Quadrat does not optimise yet; make a"
+            " study of one of them"
+        )
     trials = study.get_trials(deepcopy=False)
     over = [trial for trial in FinishOrder().sort(trials) if trial.state is not TrialState.PRUNED]
     complete = [trial for trial in over if values_of(trial) is not None]
@@ -107,7 +115,10 @@ def run_of(
     searched, alone = _searched(complete, kept_space(study) if search_space is None else search_space)
     used = [(trial, params) for trial in over if (params := searched.read(trial.params)) is not None]
     if not any(values_of(trial) for trial, _ in used):
-        raise NotAvailable("study: expected a complete trial in the search space, got none")
+        raise NotAvailable(
+            f"study: expected a complete trial in the search space, got none of {len(complete)}: a parameter is missing"
+            " or outside of its bounds in each; where a parameter exists under a condition only, say so with when="
+        )
     optimizer = Optimizer(searched.space, direction=study.direction.name.lower(), method=method, seed=seed)
     optimizer.add_trials(
         [params for _, params in used],
@@ -122,6 +133,7 @@ def run_of(
         alone,
         tuple(sorted({name for trial, _ in used for name in trial.params} - known)),
         why_uncertified(study, optimizer.method),
+        len(complete) - sum(values_of(trial) is not None for trial, _ in used),
     )
 
 
@@ -131,7 +143,7 @@ def _searched(
     """Return what was searched, and the parameters that have one value."""
     if isinstance(given, Space):
         return OwnSpace(given), {}
-    shared = _shared(complete) if given is None else given
+    shared = _shared(complete) if given is None else check_distributions(given)
     known = {name: one for name, one in shared.items() if not one.single()}
     for name, one in known.items():
         if parameter_of(one) is None:
@@ -236,6 +248,8 @@ def recommendation_in(run: StudyRun) -> Recommendation:
     why = why_in_study(found.why, best.number, trial.number, run.missing)
     if run.uncertified is not None:
         why = f"Nothing is certified: {run.uncertified}. The best seen is trial {trial.number}."
+    if run.outside:
+        why += f" Complete trials outside of the search space do not count: {run.outside}."
     return replace(
         found,
         params=run.show(found.params),

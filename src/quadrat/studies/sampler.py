@@ -24,7 +24,7 @@ from quadrat.optimizer.outcome import Direction
 from quadrat.randomness import generator
 from quadrat.space import Space
 from quadrat.space.constraint import check_share
-from quadrat.studies.distributions import DistributionSpace, OwnSpace, parameter_of
+from quadrat.studies.distributions import DistributionSpace, OwnSpace, check_distributions, parameter_of
 from quadrat.studies.engine import StudyEngine
 from quadrat.studies.running_trials import RunningTrials, chosen_params, publish
 
@@ -94,7 +94,7 @@ class QuadratSampler(BaseSampler):
             check_share(search_space)  # here too, so that nothing is written to a study
             self._own = OwnSpace(search_space)
         elif search_space is not None:
-            self._fixed = _checked(search_space)
+            self._fixed = check_distributions(search_space)
         self._method = resolve(method)
         self._seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
         generator(self._seed)  # refuses what is not a seed
@@ -239,16 +239,6 @@ def _check_one_objective(study: Study) -> None:
             f"study: expected one objective, got {len(study.directions)}, which QuadratSampler does not optimise yet;"
             " return one number, and tell a limit on another as a constraint (constraints_func)"
         )
-
-
-def _checked(search_space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
-    for name, distribution in search_space.items():
-        if not isinstance(distribution, BaseDistribution):
-            raise InvalidInput(
-                f"search_space: expected a Space, or distributions of Optuna's, such as FloatDistribution(0, 1), got"
-                f" {distribution!r:.80} for {name!r}"
-            )
-    return dict(search_space)
 
 
 def _decoded(space: Space, unit: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, Any]:
