@@ -234,6 +234,8 @@ def test_told_as_json(capsys: Capture) -> None:
         (["1"], "VALUE: expected NUMBER VALUE, or NUMBER --failed, got no value"),
         (["one", "1"], "NUMBER"),
         (["1", "1,5"], "VALUE: expected a number, or nan where it failed, got '1,5'; decimals have a point: 1.5"),
+        (["1", "0.2,0.3"], "VALUE: expected a number, or nan where it failed, got '0.2,0.3'; replicates are separated"),
+        (["1", "1", "--sem", "0,1"], "--sem: expected a number, got '0,1'; decimals have a point: 0.1"),
         (["1", "--smm", "3"], "got '--smm'; quadrat tell --help lists the options"),
         (["1", "1", "--sem", "0"], "sem: expected a positive finite number, the standard error of the value, got 0.0"),
         (

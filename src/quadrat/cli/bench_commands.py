@@ -221,9 +221,12 @@ def _number(text: str, name: str) -> float:
         return float(text)
     except ValueError:
         hint = f"; decimals have a point: {text.replace(',', '.')}" if text.count(",") == 1 else ""
+        if "," in text and "." in text:
+            hint = "; replicates are separated by blanks"
         if text.startswith("-"):
             hint = "; quadrat tell --help lists the options"
-        raise InvalidInput(f"{name}: expected a number, or nan where it failed, got {text!r}{hint}") from None
+        failing = ", or nan where it failed" if name == "VALUE" else ""
+        raise InvalidInput(f"{name}: expected a number{failing}, got {text!r}{hint}") from None
 
 
 def _running(study: Study, number: int) -> FrozenTrial:
