@@ -279,7 +279,7 @@ class StudyRow(Row):
         assert 1 - value(self.found.params) <= self.found.estimated_gain_upper + 0.01
 
     def stop(self) -> None:
-        qd.maximize(self.objective, PLAIN, n_trials=N, seed=1, stop_at_gain=5.0)  # type: ignore[arg-type]
+        qd.maximize(_pruning if self.pruner else self.objective, PLAIN, n_trials=N, stop_at_gain=5.0)  # type: ignore[arg-type]
 
     def certificate(self) -> None:
         qd.Optimizer(PLAIN, direction="maximize", method=CERTIFYING).add_trials(self.ran)
@@ -354,6 +354,10 @@ def _curve(trial: optuna.Trial) -> float:
         if trial.should_prune():
             raise optuna.TrialPruned
     return noisy(params)
+
+
+def _pruning(params: Mapping[str, Any]) -> float:
+    raise optuna.TrialPruned
 
 
 def _crashing(params: Mapping[str, Any]) -> Any:

@@ -23,7 +23,6 @@ bit.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -345,7 +344,6 @@ def feasible_point(space: Space, is_taken: Callable[[Array], bool], rng: np.rand
 
 
 _COLLISION_STREAM = 0x0C011151  # names the stream of `free_point`, apart from those that methods draw from
-_logger = logging.getLogger(__name__)
 
 
 class Run:
