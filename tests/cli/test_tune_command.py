@@ -377,7 +377,9 @@ def test_an_objective_that_returns_a_pair(
     last = capsys.readouterr().err.splitlines()[-1]
     assert "Quadrat does not optimise several objectives yet; return one number, and tell a limit on the other" in last
     assert "a mean and its standard error: return qd.Estimate(value, sem)" in last
-    assert {trial.state for trial in study().trials} == {TrialState.FAIL}
+    states = [trial.state for trial in study().trials]
+    assert set(states) == {TrialState.FAIL}
+    assert len(states) <= (2 if more else 1)  # what ran when the first came back is told, and nothing more begins
 
 
 @pytest.mark.parametrize("more", [[], ["--workers", "1"]], ids=["here", "in a process"])

@@ -155,6 +155,20 @@ def test_an_objective_that_returns_a_pair_is_told_so_at_once(optimize: Any) -> N
     assert len(calls) == 1
 
 
+@pytest.mark.parametrize("several", [(0.9, 12.0), Measured((0.9, 12.0)), {"accuracy": 0.9}], ids=repr)
+def test_a_pair_after_values_ends_the_run_and_loses_nothing(several: Any) -> None:
+    calls = []
+
+    def objective(params: dict[str, Any]) -> Any:
+        calls.append(params)
+        return several if len(calls) == 3 else params["x"]
+
+    result = qd.maximize(objective, SPACE, n_trials=9, method="RandomSearch")
+    assert [record.state for record in result.trials] == ["complete", "complete", "failed"]
+    assert result.message.startswith("stopped at trial 2 (outcome: expected ")
+    assert result.message.endswith("after 3 trials")
+
+
 def test_an_objective_may_return_an_estimate() -> None:
     result = qd.maximize(lambda p: Estimate(p["x"], 0.1), SPACE, n_trials=3, method="RandomSearch")
     assert [(record.value, record.sem) for record in result.trials] == [(r.params["x"], 0.1) for r in result.trials]
@@ -230,9 +244,28 @@ def test_where_a_standard_error_is_refused(value: Any, sem: Any, message: str) -
     assert [record.state for record in optimizer.trials] == ["pending"]
 
 
-def test_an_estimate_without_a_standard_error_is_refused_when_it_is_told() -> None:
-    with pytest.raises(InvalidInput, match=r"^sem: expected a positive finite number.* got None"):
-        read_outcome(Estimate(1.0, None))  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("value", "sem", "message"),
+    [
+        (1.0, None, "^sem: expected a positive finite number.* got None"),
+        (1.0, -1.0, "^sem: .* got -1.0"),
+        (1.0, 0.0, "^sem: .* got 0.0"),
+        (1.0, math.nan, "^sem: .* got nan"),
+        (1.0, math.inf, "^sem: .* got inf"),
+        (1.0, "0.1", "^sem: .* got '0.1'"),
+        ("1.0", 0.1, "^Estimate: value: expected one number beside a standard error, got '1.0'"),
+        (None, 0.1, "^Estimate: value: .* got None"),
+        ([1.0, 2.0], 0.1, "^Estimate: value: .* got replicates"),
+        ((1.0, 2.0), 0.1, "^Estimate: value: expected one outcome, got a tuple of 2"),
+        ((1.0, 2.0, 3.0), 0.1, "got a tuple of 3"),
+        (FAILED, 0.1, "^Estimate: value: .* got FAILED; leave the standard error out"),
+        (Estimate(1.0, 0.1), 0.1, "an Estimate stands alone"),
+    ],
+    ids=repr,
+)
+def test_an_estimate_that_is_none_is_refused_where_it_is_made(value: Any, sem: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Estimate(value, sem)
 
 
 def test_an_estimate_is_a_value_that_travels() -> None:
@@ -334,8 +367,6 @@ def test_what_is_a_failure(outcome: object, failure: str) -> None:
             r"^outcome\[1\]: expected a plain number, because the entries of a list are replicates, got a",
         ),
         ([Estimate(1.0, 0.1), 2.0], r"^outcome\[0\]: .* an Estimate stands alone"),
-        (Estimate(Estimate(1.0, 0.1), 0.1), "an Estimate stands alone"),  # type: ignore[arg-type]
-        (Estimate((1.0, 2.0, 3.0), 0.1), "got a tuple of 3"),  # type: ignore[arg-type]
         ([[1.0, 2.0]], r"^outcome: expected a plain number, because the entries of a list are replicates, got \[1.0"),
         ([{"a": 1.0}], "several objectives are not supported yet"),
         ({"a": 1.0}, "several objectives are not supported yet: return one number, .* with qd.Measured"),

@@ -18,6 +18,7 @@ from quadrat.loop.result import Result
 from quadrat.loop.workers import Finished, Objective, Workers, workers_for
 from quadrat.methods.base import Method
 from quadrat.optimizer import FAILED, Optimizer, Trial, TrialRecord
+from quadrat.optimizer.outcome import is_several
 from quadrat.space import Space
 
 __all__ = ["carry_out", "maximize", "minimize"]
@@ -53,8 +54,8 @@ def maximize(
     objective
         From a dictionary of parameters to a number, a list of replicates, an `Estimate` (a number with its standard
         error) or `FAILED`; NaN counts as failed. Or to `Measured`, which is one of these together with the values of
-        constraints, <= 0 where they hold. Anything else, such as a tuple, ends the run, unless a trial has succeeded
-        before: then it counts as failed.
+        constraints, <= 0 where they hold. A tuple or a mapping ends the run. Anything else does too, unless a trial has
+        succeeded before: then it counts as failed.
     space
         What to search.
     n_trials
@@ -235,15 +236,17 @@ class _OptimizerDoor:
             try:
                 self._optimizer.tell(trial, finished.outcome)  # type: ignore[arg-type]  # tell checks it
             except InvalidInput as refused:
-                if self._optimizer.best_seen is None:  # a mistake in the objective, and nothing to lose yet
-                    raise InvalidInput(f"objective: trial {trial.number}: {refused}") from None
                 error = refused
+        if isinstance(error, InvalidInput) and self._optimizer.best_seen is None:  # a mistake, and nothing to lose yet
+            raise InvalidInput(f"objective: trial {trial.number}: {error}") from None
         if error is not None:
             _refuse_what_needs_a_study(error, trial.number)
             self._last_error = error
             _logger.warning("trial %d: the objective failed at %r", trial.number, trial.params, exc_info=error)
             self._optimizer.tell(trial, FAILED, reason=failure_text(error))
         self._told += 1
+        if is_several(finished.outcome):
+            self._end(f"stopped at trial {trial.number} ({error})")
         self._bar.update(self._optimizer, self._told)
         self._check_rules(self._optimizer.trial(trial.number))
 

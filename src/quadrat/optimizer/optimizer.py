@@ -148,8 +148,15 @@ class Optimizer:
 
     @property
     def best_seen(self) -> BestSeen | None:
-        """The luckiest observation, of those whose constraints held where there are any; None until one is complete."""
-        return self._history.best_seen
+        """The luckiest observation, of those whose constraints held where there are any; None until one is complete.
+
+        A trial that was added where the space's own constraint does not allow it counts only where no other is complete.
+        """
+        best = self._history.best_seen
+        if best is None or self._space.feasible(best.params):
+            return best
+        allowed = self._history.best_of(self._allowed_trials())
+        return best if allowed is None else self._history.seen(allowed)
 
     @property
     def cost(self) -> float:
@@ -339,7 +346,9 @@ class Optimizer:
     ) -> Recommendation:
         """Return the point to use according to everything told, with the best seen beside it.
 
-        Where there are constraints, a point that is believed to meet them; where there is none, the likeliest one.
+        Where there are constraints, a point that is believed to meet them; where there is none, the likeliest one. A
+        point that the space's own constraint does not allow is recommended only where no complete trial is at one that
+        it allows, and `why` says so.
 
         Parameters
         ----------
@@ -374,7 +383,7 @@ class Optimizer:
         chosen = self._recommended(point)
         if point is not None and not self._space.feasible(chosen.params):
             raise nothing_feasible_in_context()
-        return recommendation_of(
+        found = recommendation_of(
             chosen.guess,
             chosen.params,
             best if context is None else self._best_in(context, best),
@@ -383,6 +392,9 @@ class Optimizer:
             certified=chosen.guess.certified and self._is_certified(context),
             evaluated=chosen.evaluated,
         )
+        if self._space.feasible(found.params):
+            return found
+        return replace(found, why=f"{found.why} No complete trial is at a point that the space's constraint allows.")
 
     @on_one_blas_thread
     def predict(self, params: Sequence[Mapping[str, Any]]) -> tuple[Predicted, ...]:
@@ -597,6 +609,25 @@ class Optimizer:
         best = self._history.best_of(there)
         return otherwise if best is None else self._history.seen(best)
 
+    def _allowed_trials(self) -> list[int]:
+        """Return the complete trials that the space's constraint allows; where some met what was measured, those."""
+        records = [self.trial(number) for number in self._history.numbers("complete")]
+        allowed = [record for record in records if self._space.feasible(record.params)]
+        met = [record for record in allowed if record.feasible is not False]
+        return [record.number for record in met or allowed]
+
+    def _best_believed(self, numbers: Sequence[int], certified: bool) -> Guess:
+        """Return the point of these complete trials that is believed to be best, by the mean where nothing is fitted."""
+        points = np.array([self._history.point(number) for number in numbers])
+        found = self._search.predict(points)
+        if found is None:
+            told = [self._history.values(number) for number in numbers]
+            means = np.array([self._direction.turn(sum(values) / len(values)) for values in told])
+            return Guess(points[int(np.argmax(means))], float(means.max()))
+        best = int(np.argmax(found[1] if certified else found[0]))
+        value, low, high = (float(part[best]) for part in found)
+        return Guess(points[best], value, (low, high), certified)
+
     def _mark_of(self, x: Array) -> int:
         return zlib.crc32(x.tobytes(), self._mark)
 
@@ -604,6 +635,9 @@ class Optimizer:
         """Return the point to use, in a context, shape (D,), where there is one: what every answer is about."""
         guess = self._search.recommend(context)
         x, params, evaluated = self._params_at(guess.x)
+        if context is None and not self._space.feasible(params) and (tried := self._allowed_trials()):
+            guess = self._best_believed(tried, guess.certified)  # a trial was added where nothing may be evaluated
+            x, params, evaluated = self._params_at(guess.x)
         if guess.certified and (at := self._search.predict(x[None])) is not None:  # what is certified is of this point
             value, low, high = (float(part[0]) for part in at)
             guess = replace(guess, x=x, value=value, interval=(low, high))

@@ -32,6 +32,7 @@ __all__ = [
     "Outcome",
     "Reading",
     "check_names",
+    "is_several",
     "read_measured",
     "read_number",
     "read_outcome",
@@ -68,15 +69,20 @@ class Estimate:
     """A value whose standard error is known: what an objective may return, and what may be told.
 
     It is for a mean of many measurements, or for an instrument that states its error. Replicates that you still have go
-    in a list instead: the model learns the noise from their spread. Both fields are checked when it is told, so that
-    the error names the trial.
+    in a list instead: the model learns the noise from their spread.
 
     Attributes
     ----------
     value
-        One number, in the units of the objective. NaN and infinities count as failures.
+        One number, in the units of the objective. NaN and infinities are failed measurements, as wherever a value is
+        told, whatever `sem` is then.
     sem
         The standard error of `value`, in the same units: a positive number.
+
+    Raises
+    ------
+    InvalidInput
+        A value that is no number, or a standard error that is not positive and finite.
 
     Examples
     --------
@@ -93,6 +99,9 @@ class Estimate:
     sem: float
 
     __repr__ = printed
+
+    def __post_init__(self) -> None:
+        _read_estimate(self.value, self.sem, "Estimate: value", None)
 
 
 Outcome: TypeAlias = float | Sequence[float] | Estimate | Array | Failed
@@ -361,6 +370,11 @@ def read_measured(
         name, value = wrong[0]
         return Reading(failure=reason or f"told {value} for the constraint {name!r}")
     return replace(reading, constraints=told)
+
+
+def is_several(outcome: object) -> bool:
+    """Return whether a tuple or a mapping came where one outcome belongs: a mistake that every trial would make."""
+    return isinstance(outcome.value if isinstance(outcome, Measured) else outcome, tuple | Mapping)
 
 
 def check_names(told: Collection[str], names: tuple[str, ...]) -> None:

@@ -69,6 +69,12 @@ _KEYS: dict[str, set[str]] = {  # states of runs from before there were constrai
     "tell": {"number", "values", "sem", "failure"},
     "add_many": {"number", "why", "params", "values", "sem", "failure", "constraints"},
 }
+_FEW = 32  # values of an ordered axis up to which they are taken one by one
+_COLLISION_STREAM = 0x0C011151  # names the stream of `free_point`, apart from those that methods draw from
+# Radii, of the axis, and how many points are tried within them: near ones first, because what the method wanted is near
+# its proposal; and many anywhere, because in a small space all but one may be taken.
+_TRIES = {0.05: 16, 0.1: 16, 0.2: 16, 0.4: 16, 1.0: 1024}
+_BATCH, _BATCHES = 256, 80  # uniform points of a context that are tried at a time, and how often
 
 
 @contextmanager
@@ -232,9 +238,6 @@ def _listed(events: object) -> list[Any]:
     return events
 
 
-_FEW = 32  # values of an ordered axis up to which they are taken one by one
-
-
 def domain_of(space: Space) -> Domain:
     """Return the space as the cube with what is behind it.
 
@@ -272,12 +275,6 @@ def _axis(parameter: Parameter) -> Axis:
         return Axis(tuple(parameter.encode(codes).tolist()), ordered=False)
     values, _ = probed(lambda coordinates: parameter.encode(parameter.decode(coordinates)))
     return Axis(tuple(values.tolist())) if len(values) <= _FEW else Axis()
-
-
-# Radii, of the axis, and how many points are tried within them: near ones first, because what the method wanted is near
-# its proposal; and many anywhere, because in a small space all but one may be taken.
-_TRIES = {0.05: 16, 0.1: 16, 0.2: 16, 0.4: 16, 1.0: 1024}
-_BATCH, _BATCHES = 256, 80  # uniform points of a context that are tried at a time, and how often
 
 
 def free_point(
@@ -341,9 +338,6 @@ def feasible_point(space: Space, is_taken: Callable[[Array], bool], rng: np.rand
         return found
     free = [row for row in listed[space.allowed(listed)] if not is_taken(row)]
     return free[int(rng.integers(len(free)))] if free else found
-
-
-_COLLISION_STREAM = 0x0C011151  # names the stream of `free_point`, apart from those that methods draw from
 
 
 class Run:
