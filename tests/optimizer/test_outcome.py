@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import math
 import pickle
+import warnings
 from collections import deque
 from decimal import Decimal
 from fractions import Fraction
@@ -15,9 +16,9 @@ import numpy as np
 import pytest
 
 import quadrat as qd
-from quadrat.errors import InvalidInput
+from quadrat.errors import InvalidInput, QuadratWarning
 from quadrat.optimizer import Estimate, Measured, Optimizer
-from quadrat.optimizer.outcome import FAILED, Reading, read_outcome
+from quadrat.optimizer.outcome import FAILED, Reading, ReplicateWatch, read_outcome
 from quadrat.space import Float, Space
 
 SPACE = Space(x=Float(0, 1))
@@ -388,3 +389,41 @@ def test_failed_is_one_object_wherever_it_travels() -> None:
     assert repr(FAILED) == "FAILED"
     assert pickle.loads(pickle.dumps(FAILED)) is FAILED  # noqa: S301  # our own bytes
     assert copy.deepcopy(FAILED) is FAILED
+
+
+def watched(lists: Any) -> list[str]:
+    """What is warned of where these lists are told."""
+    watch = ReplicateWatch()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for values in lists:
+            watch.see(Reading(tuple(values)))
+    return [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.5, 1.0, 3.0])
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_honest_replicates_are_never_taken_for_objectives(noise: float, count: int) -> None:
+    """2,000 runs each: a signal of deviation 1, Gaussian replicates; and positions with offsets, as folds have."""
+    rng = np.random.default_rng(count)
+    for _ in range(2000):
+        replicates = rng.normal(size=(8, 1)) + noise * rng.normal(size=(8, count))
+        assert not watched(replicates)
+        assert not watched(replicates + 30 * rng.normal(size=count))
+
+
+def test_objectives_in_a_list_are_told_of_once() -> None:
+    rng = np.random.default_rng(0)
+    told = [[rng.uniform(0.7, 0.9), rng.uniform(20, 90)] for _ in range(9)]
+    [message] = watched(told)
+    assert "are read as replicates of one number" in message
+    assert "If these are objectives: several objectives are not supported yet: return one number" in message
+    assert not watched([*told[:3], [0.5], *told])  # other lengths
+    assert not watched([[0.0, 1.0]] * 6)  # no spread
+    optimizer = Optimizer(SPACE, direction="maximize", method="RandomSearch", seed=0)
+    with pytest.warns(QuadratWarning, match=r"^the lists told, such as \[0\.") as caught:
+        for values in told:
+            optimizer.tell(optimizer.ask(), values)
+    assert len(caught) == 1
+    with pytest.warns(QuadratWarning, match="replicates"):
+        Optimizer(SPACE, direction="maximize").add_trials([{"x": i / 9} for i in range(9)], told)

@@ -16,7 +16,7 @@ from optuna.storages import BaseStorage
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from quadrat.cli.screen import Screen
+from quadrat.cli.screen import Screen, refusal
 from quadrat.cli.show_command import STATES, described, many, plain, value_text
 from quadrat.cli.study_commands import Where, best_table, opened, print_json
 from quadrat.cli.trial_table import Line, trial_table
@@ -253,7 +253,7 @@ def _say_recommended(study: Study, first: str) -> None:
     except NotAvailable:
         screen.say("Nothing can be recommended before a trial is complete.")
     except QuadratError as error:  # what was told is told: this is no reason to tell it again
-        _say(screen, f"Nothing can be recommended: {error}")
+        _say(screen, f"Nothing can be recommended: {refusal(error)}")
     else:
         screen.say("")
         screen.show(table)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from optuna.study import Study
 
-from quadrat.cli.screen import Screen
+from quadrat.cli.screen import Screen, refusal
 from quadrat.cli.study_commands import Where, opened
 from quadrat.errors import InvalidInput
 from quadrat.integrations.dashboard import FIGURE_BYTES, Drawn, serve
@@ -40,7 +40,7 @@ def dashboard(where: Where, port: int) -> None:
         The dashboard or plotly is not installed.
     """
     graph_objects()
-    study = opened(where.name, where.storage)
+    study = opened(where.name, where.storage, where.space)
     check_one_objective(study)
 
     def ready(address: str) -> None:
@@ -55,7 +55,7 @@ def dashboard(where: Where, port: int) -> None:
         except InvalidInput as error:  # such as trials that do not have the same parameters
             if str(error) not in refused:
                 refused.add(str(error))
-                sys.stderr.write(f"quadrat: no figures: {error}\n")
+                sys.stderr.write(f"quadrat: no figures: {refusal(error)}\n")
             raise
 
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell in the background has the first one ignored

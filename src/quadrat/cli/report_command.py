@@ -25,7 +25,7 @@ def report(where: Where, output: str) -> None:
     """
     from quadrat.report import report_html
 
-    study = opened(where.name, where.storage)
+    study = opened(where.name, where.storage, where.space)
     try:
         options = ["--study", study.study_name, *(["--storage", place(where.storage)] if where.storage else [])]
         text = report_html(study, where=shlex.join(options))

@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 
 from quadrat._core.html import heights
 
-__all__ = ["ASCII", "BLOCKS", "Screen", "refold", "sparkline", "visible"]
+__all__ = ["ASCII", "BLOCKS", "Screen", "refold", "refusal", "sparkline", "visible"]
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 ASCII = "_.-:=+*#"
@@ -73,6 +73,17 @@ class Screen:
     def say(self, text: str) -> None:
         """Print paragraphs, folded to the width of the screen."""
         self._console.file.write(refold(visible(text), self.width) + "\n")
+
+
+def refusal(error: Exception) -> str:
+    """Return what an error says, with the cure that a command has in the place of the one that Python has.
+
+    Examples
+    --------
+    >>> refusal(ValueError("got no space; pass search_space=qd.Space(...) that has every parameter"))
+    'got no space; pass --space FILE that has every parameter'
+    """
+    return re.sub(r"search_space=(qd\.Space\(\.\.\.\))?", "--space FILE", str(error))
 
 
 def visible(text: str) -> str:

@@ -21,7 +21,8 @@ from quadrat.cli.study_model import model_of
 from quadrat.cli.study_summary import certificate_text, pruned_text, value_text
 from quadrat.cli.trial_table import shown
 from quadrat.errors import InvalidInput
-from quadrat.studies.notes import count_pruned, kept_method
+from quadrat.space import Space
+from quadrat.studies.notes import count_pruned, kept_method, read_in
 from quadrat.studies.soundness import check_trials
 from quadrat.studies.storage import DEFAULT_JOURNAL, open_storage, place
 from quadrat.studies.table import rows_of, write_csv
@@ -31,10 +32,11 @@ __all__ = ["Where", "best_data", "best_json", "best_table", "export", "opened", 
 
 @dataclass(frozen=True)
 class Where:
-    """What the options --study and --storage say; None where nothing was said."""
+    """What the options --study, --storage and --space say; None where nothing was said."""
 
     name: str | None
     storage: str | None
+    space: str | None = None
 
     def existing(self) -> BaseStorage | None:
         """Return the storage, without creating a file; None where there is none."""
@@ -63,14 +65,15 @@ def _finite(data: Any) -> Any:
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
-def opened(name: str | None, storage: str | None) -> Study:
-    """Return a study that exists; without a name, the only one of the storage.
+def opened(name: str | None, storage: str | None, space: str | None = None) -> Study:
+    """Return a study that exists; without a name, the only one of the storage. It is read in the space of a file, if any.
 
     Raises
     ------
     InvalidInput
-        No storage there, no such study, or several to choose from.
+        No storage there, no such study, or several to choose from; a file that describes no space.
     """
+    searched = None if space is None else Space.from_file(space)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     where = DEFAULT_JOURNAL if storage is None else storage
     if "://" not in where and not Path(where).exists():
@@ -85,6 +88,8 @@ def opened(name: str | None, storage: str | None) -> Study:
         raise InvalidInput(f"study: expected --study with the name of one in {where}, which has {known}, got {name}")
     found = optuna.load_study(study_name=name, storage=opened_storage)
     check_trials(found)
+    if searched is not None:
+        read_in(found, searched)
     return found
 
 

@@ -13,7 +13,7 @@ from quadrat.errors import NotAvailable
 from quadrat.methods.base import Method
 from quadrat.optimizer import CertificateReport, LevelSetReport, Optimizer, Recommendation
 from quadrat.studies.distributions import Searched
-from quadrat.studies.recommendation import recommend, recommendation_in, run_of
+from quadrat.studies.recommendation import recommendation_in, run_of
 
 __all__ = ["StudyModel", "model_of"]
 
@@ -71,7 +71,7 @@ def model_of(study: Study, method: Method | None, *, most_cells: int | None = No
         No trial is complete.
     """
     if method is None:
-        return StudyModel(recommend(study))
+        return StudyModel(recommendation_in(run_of(study)))
     run = run_of(study, method=method)
     optimizer = run.optimizer
     found = recommendation_in(run)

@@ -21,7 +21,7 @@ from optuna.exceptions import StorageInternalError
 from optuna.study import Study
 from optuna.trial import TrialState
 
-from quadrat.cli.screen import Screen
+from quadrat.cli.screen import Screen, refusal
 from quadrat.cli.study_commands import best_data, best_table, print_json
 from quadrat.cli.study_summary import best_seen_text
 from quadrat.cli.tune_screen import TuneScreen, duration
@@ -225,8 +225,8 @@ def _finish(study: Study, options: TuneOptions, screen: Screen, ending: str, sec
             try:
                 table, why = best_table(study)
             except QuadratError as error:  # such as trials that do not have the same parameters
-                best, cure = best_seen_text(study), "With --space FILE they are searched together."
-                screen.say("\n".join([str(error), *([cure] if isinstance(error, InvalidInput) else [])]))
+                best, cure = best_seen_text(study), "quadrat best --space FILE then shows what to use."
+                screen.say("\n".join([refusal(error), *([cure] if isinstance(error, InvalidInput) else [])]))
                 screen.say(f"Best seen: {best}" if best else "")
             else:
                 screen.show(table)
@@ -240,4 +240,4 @@ def _recommended(study: Study) -> dict[str, Any]:
     try:
         return {"recommended": best_data(study)}
     except QuadratError as error:
-        return {"recommended": None, "reason": str(error)}
+        return {"recommended": None, "reason": refusal(error)}

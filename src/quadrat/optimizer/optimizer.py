@@ -19,7 +19,7 @@ from quadrat.methods.base import DOES_NOT_CERTIFY, Guess, Method
 from quadrat.optimizer.importing import Study, Table, gather_batch, plain_params
 from quadrat.optimizer.level_sets import LevelSetReport, level_set_of
 from quadrat.optimizer.method_choice import check_method, require, resolve
-from quadrat.optimizer.outcome import Direction, Measured, Outcome, Reading, read_measured
+from quadrat.optimizer.outcome import Direction, Measured, Outcome, Reading, ReplicateWatch, read_measured
 from quadrat.optimizer.replay import replay
 from quadrat.optimizer.reports import (
     CertificateReport,
@@ -120,6 +120,7 @@ class Optimizer:
         self._seed = operator.index(seed)
         self._run = Run(space, self._direction, self._method, self._seed)
         self._search, self._history = self._run.search, self._run.history
+        self._watch = ReplicateWatch()
         self._mark = zlib.crc32(repr((space, self.direction, self._method, self._seed)).encode())
 
     @property
@@ -333,7 +334,10 @@ class Optimizer:
         failed = sum(reading.failure is not None for reading in batch.readings)
         if failed:
             _logger.warning("%d of the %d trials added had failed", failed, len(batch))
-        return self._run.add(batch, _TOLD)
+        numbers = self._run.add(batch, _TOLD)
+        for reading in batch.readings:
+            self._watch.see(reading)
+        return numbers
 
     # --- answers
 
@@ -574,6 +578,7 @@ class Optimizer:
         if reading.failure is not None:
             _logger.warning("trial %d failed: %s", number, reading.failure)
         self._run.finish(number, reading)
+        self._watch.see(reading)
 
     def _read(self, value: object, sem: object, constraints: object, reason: str | None = None) -> Reading:
         names = self._history.constraint_names

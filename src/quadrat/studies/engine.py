@@ -7,15 +7,16 @@ that their suggestions are the same, whoever makes them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from optuna.trial import FrozenTrial
+from optuna.distributions import FloatDistribution, IntDistribution
+from optuna.trial import FrozenTrial, TrialState
 
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Method
-from quadrat.optimizer.outcome import Direction
+from quadrat.optimizer.outcome import Direction, ReplicateWatch
 from quadrat.optimizer.run import Event, Run, asked, told
 from quadrat.studies.distributions import Searched
 from quadrat.studies.finish_order import FinishOrder
@@ -23,6 +24,7 @@ from quadrat.studies.trials import reading_of_trial
 
 __all__ = ["StudyEngine"]
 
+Wider: TypeAlias = tuple[str, tuple[float, float], tuple[float, float]]  # a parameter and its bounds, here and there
 _WHY = "in the study"  # why a trial that finished is in the run
 
 
@@ -39,11 +41,19 @@ class StudyEngine:
         Of the study.
     seed
         Names all randomness, together with the number of the trial.
+
+    Attributes
+    ----------
+    outside
+        How many complete trials are not in the space, and are left out.
+    wider
+        A parameter that a trial was asked for with wider bounds than the space has, and both bounds; or None.
     """
 
     def __init__(self, searched: Searched, method: Method, direction: Direction, seed: int) -> None:
         self.searched = searched
         self._order = FinishOrder()
+        self._watch = ReplicateWatch()
         self._begin(Run(searched.space, direction, method, seed))
 
     def _begin(self, run: Run) -> None:
@@ -51,6 +61,8 @@ class StudyEngine:
         self._seen: set[int] = set()  # numbers of finished trials
         self._last: FrozenTrial | None = None  # the last of them
         self._running: dict[int, tuple[dict[str, Any], Array | None]] = {}
+        self.outside = 0
+        self.wider: Wider | None = None
 
     def follow(self, trials: Sequence[FrozenTrial]) -> None:
         """Take in what has finished."""
@@ -67,19 +79,31 @@ class StudyEngine:
         inside: list[dict[str, Any]] = []
         names = self.run.history.constraint_names
         for trial in new:
+            self.wider = self.wider or self._wider(trial)
             params = self.searched.read(trial.params)
             if params is None:
+                self.outside += trial.state is TrialState.COMPLETE
                 continue
             try:
                 reading = reading_of_trial(trial, names, self.run.method)
             except InvalidInput as error:
                 raise InvalidInput(f"trial {trial.number}: {error}") from None
+            self._watch.see(reading)
             names = names or tuple(reading.constraints)
             inside.append(params)
             events += asked(trial.number, params, _WHY, "study"), told(trial.number, reading)
         self._seen.update(trial.number for trial in new)
         self._last = new[-1]
         self.run.search.rebuild(self.run.restore(events, self.run.space.to_units(inside)))
+
+    def _wider(self, trial: FrozenTrial) -> Wider | None:
+        numeric = FloatDistribution | IntDistribution
+        for name, asked_for in trial.distributions.items():
+            known = self.searched.distributions.get(name)
+            if isinstance(asked_for, numeric) and isinstance(known, numeric):  # Optuna itself refuses other choices
+                if asked_for.low < known.low or asked_for.high > known.high:
+                    return name, (known.low, known.high), (asked_for.low, asked_for.high)
+        return None
 
     def ask(self, number: int, running: Mapping[int, dict[str, Any]]) -> tuple[dict[str, Any], str]:
         """Return the parameters for a trial, as Optuna has them, and why.
