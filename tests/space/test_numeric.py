@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from quadrat.errors import InvalidInput
-from quadrat.space import Float, Int
+from quadrat.space import Categorical, Context, Float, Int, Space
 
 
 def test_bounds_become_floats_and_ints() -> None:
@@ -80,6 +80,43 @@ def test_float_refuses(arguments: dict[str, Any], message: str) -> None:
 def test_int_refuses(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         Int(**arguments)
+
+
+SINGLE: list[tuple[Any, Any]] = [
+    (Float(1, 1), 1.0),
+    (Float(0, 0), 0.0),
+    (Float(1 / 3, 1 / 3), 1 / 3),
+    (Float(1e-149, 1e-149), 1e-149),
+    (Float(0.1, 0.1, log=True), 0.1),
+    (Float(0.1, 0.1, step=0.5), 0.1),
+    (Int(3, 3), 3),
+    (Int(3, 3, log=True), 3),
+    (Categorical(["a"]), "a"),
+]
+
+
+@pytest.mark.parametrize(("parameter", "value"), SINGLE, ids=repr)
+def test_a_parameter_of_one_value_is_part_of_every_trial_and_no_axis(parameter: Any, value: Any) -> None:
+    space = Space(x=Float(0, 1), p=parameter)
+    assert space.axes == ("x",)
+    assert space.is_continuous
+    assert space.from_unit([0.3]) == {"x": 0.3, "p": value}
+    assert type(space.from_unit([0.3])["p"]) is type(value)
+    assert space.to_unit({"x": 0.3, "p": value}).tolist() == [0.3]
+    with pytest.raises(InvalidInput, match="parameter 'p': expected"):
+        space.to_unit({"x": 0.3, "p": 7})
+    assert Space.from_dict(space.to_dict()) == space
+    assert Space(p=parameter).from_unit([0.9]) == {"p": value}, "alone it has an axis, because a search needs one"
+    assert not Space(p=parameter).is_continuous
+    given = Space(x=Float(0, 1), p=Context(parameter))
+    assert given.axes == ("x", "p"), "a context is asked for in every trial"
+
+
+def test_a_parameter_of_one_value_may_have_a_condition_and_be_one() -> None:
+    space = Space(n=Int(2, 2), kind=Categorical(["a", "b"]), f=Float(1, 1, when={"kind": "a"}), x=Float(0, 1, when={"n": 2}))
+    assert space.axes == ("kind", "x")
+    assert space.from_unit([0.1, 0.5]) == {"n": 2, "kind": "a", "f": 1.0, "x": 0.5}
+    assert space.from_unit([0.9, 0.5]) == {"n": 2, "kind": "b", "x": 0.5}
 
 
 def test_float_reads_numbers_and_nothing_else() -> None:
