@@ -250,7 +250,9 @@ def test_trials_that_share_no_parameter(capsys: pytest.CaptureFixture[str]) -> N
     out = " ".join(capsys.readouterr().out.split())
     assert "expected complete trials with the same parameters, got 'x0', 'x1', 'x2', 'x3' in some of them only" in out
     best = study().best_trial
-    assert f"quadrat best --space FILE then shows what to use. Best seen: {best.value:.6g} in trial {best.number}" in out
+    assert (
+        f"quadrat best --space FILE then shows what to use. Best seen: {best.value:.6g} in trial {best.number}" in out
+    )
     assert "4 complete" in out
     with pytest.warns(QuadratWarning):
         assert tune("-n", "5", "--json", objective="train.py:nothing_shared", space=False) == 0

@@ -400,9 +400,14 @@ def test_twenty_thousand_trials() -> None:
 
 def test_constraints_of_many_trials_are_learned_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fit for the objective, and one for each constraint, however many trials are added."""
-    fits = []
+    fits: list[LearnedModel] = []
     learn = LearnedModel._learn
-    monkeypatch.setattr(LearnedModel, "_learn", lambda self, *args: fits.append(self) or learn(self, *args))
+
+    def counted(model: LearnedModel, *args: Any) -> Any:
+        fits.append(model)
+        return learn(model, *args)
+
+    monkeypatch.setattr(LearnedModel, "_learn", counted)
     optimizer = Optimizer(Space(x=Float(0, 1)), direction="maximize", seed=0)
     places = [{"x": i / 30} for i in range(31)]
     limits = [{"load": place["x"] - 0.6, "heat": 0.1 - place["x"]} for place in places]

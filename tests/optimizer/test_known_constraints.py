@@ -125,7 +125,15 @@ def beyond(params: Mapping[str, Any]) -> bool:
 
 @pytest.mark.parametrize(
     "method",
-    ["Auto", "RandomSearch", "GPUCB", "Heuristic", "AddGPUCB", LPGPUCB(**ASSUMED, budget=30), LP0(**ASSUMED, budget=30)],
+    [
+        "Auto",
+        "RandomSearch",
+        "GPUCB",
+        "Heuristic",
+        "AddGPUCB",
+        LPGPUCB(**ASSUMED, budget=30),
+        LP0(**ASSUMED, budget=30),
+    ],
     ids=str,
 )
 def test_a_trial_that_a_user_added_elsewhere_is_not_recommended(method: Any) -> None:

@@ -417,13 +417,14 @@ def test_objectives_in_a_list_are_told_of_once() -> None:
     told = [[rng.uniform(0.7, 0.9), rng.uniform(20, 90)] for _ in range(9)]
     [message] = watched(told)
     assert "are read as replicates of one number" in message
-    assert "If these are objectives: several objectives are not supported yet: return one number" in message
+    assert "If they are objectives: several objectives are not supported yet: return one number" in message
     assert not watched([*told[:3], [0.5], *told])  # other lengths
     assert not watched([[0.0, 1.0]] * 6)  # no spread
     optimizer = Optimizer(SPACE, direction="maximize", method="RandomSearch", seed=0)
-    with pytest.warns(QuadratWarning, match=r"^the lists told, such as \[0\.") as caught:
-        for values in told:
-            optimizer.tell(optimizer.ask(), values)
-    assert len(caught) == 1
+    for values in told[:7]:
+        optimizer.tell(optimizer.ask(), values)
+    with pytest.warns(QuadratWarning, match=r"^the lists told, such as \[0\."):
+        optimizer.tell(optimizer.ask(), told[7])
+    optimizer.tell(optimizer.ask(), told[8])
     with pytest.warns(QuadratWarning, match="replicates"):
         Optimizer(SPACE, direction="maximize").add_trials([{"x": i / 9} for i in range(9)], told)

@@ -113,7 +113,9 @@ def test_a_parameter_of_one_value_is_part_of_every_trial_and_no_axis(parameter: 
 
 
 def test_a_parameter_of_one_value_may_have_a_condition_and_be_one() -> None:
-    space = Space(n=Int(2, 2), kind=Categorical(["a", "b"]), f=Float(1, 1, when={"kind": "a"}), x=Float(0, 1, when={"n": 2}))
+    space = Space(
+        n=Int(2, 2), kind=Categorical(["a", "b"]), f=Float(1, 1, when={"kind": "a"}), x=Float(0, 1, when={"n": 2})
+    )
     assert space.axes == ("kind", "x")
     assert space.from_unit([0.1, 0.5]) == {"n": 2, "kind": "a", "f": 1.0, "x": 0.5}
     assert space.from_unit([0.9, 0.5]) == {"n": 2, "kind": "b", "x": 0.5}

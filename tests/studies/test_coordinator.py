@@ -173,7 +173,7 @@ def test_outcomes(outcome: object, value: float | None, attributes: dict[str, ob
         assert got.startswith(expected) if isinstance(expected, str) else got == expected
 
 
-@pytest.mark.parametrize("pair", [(2.0, 0.5), qd.Measured((2.0, 0.5), {"c": 1.0})], ids=str)  # type: ignore[arg-type]
+@pytest.mark.parametrize("pair", [(2.0, 0.5), qd.Measured((2.0, 0.5), {"c": 1.0})], ids=str)
 def test_a_pair_ends_the_run_at_once_and_loses_nothing(pair: object, tmp_path: Path) -> None:
     study = study_at(tmp_path / "log")
     run(study, value_of, n_trials=2)

@@ -30,15 +30,7 @@ _TITLE_BYTES = 400  # of the title, which is added when the size is known
 
 
 def dashboard(where: Where, port: int) -> None:
-    """Serve the dashboard until Ctrl-C or SIGTERM.
-
-    Raises
-    ------
-    InvalidInput
-        No such study, several objectives, or a port that is taken.
-    NotAvailable
-        The dashboard or plotly is not installed.
-    """
+    """Serve the dashboard until Ctrl-C or SIGTERM."""
     graph_objects()
     study = opened(where.name, where.storage, where.space)
     check_one_objective(study)
@@ -67,15 +59,7 @@ def dashboard(where: Where, port: int) -> None:
 
 
 def dashboard_figures(study: Study) -> Mapping[str, Drawn]:
-    """Return the figures of a study for half the width of a page, each below the size that a storage should hold.
-
-    Raises
-    ------
-    InvalidInput
-        Complete trials do not have the same parameters.
-    NotAvailable
-        No trial is complete.
-    """
+    """Return the figures of a study for half the width of a page, each below the size that a storage should hold."""
     from quadrat.plots import RunView
     from quadrat.report.figures import figures_of
 

@@ -14,15 +14,7 @@ __all__ = ["named", "report"]
 
 
 def report(where: Where, output: str) -> None:
-    """Write the report of a study to a file.
-
-    Raises
-    ------
-    InvalidInput
-        No such study, or a file that cannot be written.
-    NotAvailable
-        No trial is complete, or plotly is not installed.
-    """
+    """Write the report of a study to a file."""
     from quadrat.report import report_html
 
     study = opened(where.name, where.storage, where.space)

@@ -19,21 +19,10 @@ ASCII = "_.-:=+*#"
 
 
 def sparkline(values: Sequence[float], width: int, levels: str = BLOCKS) -> tuple[str, bool]:
-    """Return the line, a character for each number or for several, and whether its scale is logarithmic.
-
-    Parameters
-    ----------
-    values
-        In order; what is not finite is left out.
-    width
-        How many characters there may be.
-    levels
-        Characters from the lowest number to the highest.
+    """Return numbers as a line of characters, from low to high by `levels`, and whether its scale is logarithmic.
 
     Examples
     --------
-    >>> sparkline([8.0, 4.0, 4.0, 2.0, 1.0], 80)
-    ('█▄▄▂▁', False)
     >>> sparkline([8.0, 4.0, 4.0, 2.0, 1.0], 3, ASCII)
     ('#:_', False)
     """
@@ -110,14 +99,6 @@ def refold(text: str, width: int) -> str:
 
     A paragraph is one line, or a line that begins with a label (``[1]`` or ``cost:``) and those below it that are
     indented as far as the label is long.
-
-    Examples
-    --------
-    >>> print(refold("[1] one two\n    three four five\n[2] six", 16))
-    [1] one two
-        three four
-        five
-    [2] six
     """
     paragraphs: list[tuple[str, list[str]]] = []
     for line in text.splitlines():

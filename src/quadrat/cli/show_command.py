@@ -55,17 +55,8 @@ _SECONDS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 def show(where: Where, last: int | None, method: str | None = None, *, as_json: bool) -> None:
     """Print a study, or the studies of a storage that has several.
 
-    Parameters
-    ----------
-    where
-        The study.
-    last
-        How many trials are shown; those that have no result yet always are. None is 20, and all as JSON.
-    method
-        Whose model says what is recommended, by name or as `read_method` reads it; None is the one kept with the study
-        where that is kept with its options, and else the default, as for `quadrat best`.
-    as_json
-        Whether it is printed as JSON.
+    Without `last` 20 trials are shown, and all as JSON; those that have no result yet always are. Without a method the
+    model is that of the method kept with the study where it is kept with its options, and else the default's.
     """
     if last is not None and last < 1:
         raise InvalidInput(f"last: expected at least 1, got {last}")

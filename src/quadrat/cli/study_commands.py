@@ -66,13 +66,7 @@ def _finite(data: Any) -> Any:
 
 
 def opened(name: str | None, storage: str | None, space: str | None = None) -> Study:
-    """Return a study that exists; without a name, the only one of the storage. It is read in the space of a file, if any.
-
-    Raises
-    ------
-    InvalidInput
-        No storage there, no such study, or several to choose from; a file that describes no space.
-    """
+    """Return a study that exists, or the only one of the storage, read in the space of a file if one is named."""
     searched = None if space is None else Space.from_file(space)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     where = DEFAULT_JOURNAL if storage is None else storage

@@ -80,15 +80,7 @@ class TuneOptions:
 
 
 def tune(options: TuneOptions) -> int:
-    """Run a study to its end, show it, and return the exit status.
-
-    The status is 0 when it ended by itself, and that of the signal (130 or 143) when it was interrupted.
-
-    Raises
-    ------
-    InvalidInput
-        Options that do not go together, an objective that is not found, or one that never gave a value.
-    """
+    """Run a study to its end, show it, and return the exit status: 0, or 130 or 143 where a signal interrupted it."""
     _check_positive(options)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:

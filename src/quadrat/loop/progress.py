@@ -16,13 +16,7 @@ __all__ = ["ProgressBar"]
 
 
 class ProgressBar(AbstractContextManager["ProgressBar"]):
-    """A bar on standard error, if that is a terminal.
-
-    Parameters
-    ----------
-    total
-        The number of trials at which it is full; None where nobody knows.
-    """
+    """A bar on standard error, if that is a terminal, full at `total` trials; None where nobody knows."""
 
     def __init__(self, total: int | None) -> None:
         self._total = total

@@ -128,32 +128,15 @@ def minimize(
 
     Parameters
     ----------
-    objective
-        What to minimise: from a dictionary of parameters to a number, or to anything else that `Optimizer.tell` takes.
-    space
-        What to search.
-    n_trials, timeout, max_cost
-        When to end: after so many trials, so many seconds, or so much cost.
-    method, seed
-        What chooses the trials: a method or its name, and a non-negative integer.
-    callbacks
-        Functions of (optimizer, record of the trial just told); one that returns True ends the run.
-    executor, workers
-        Where trials are evaluated, and how many at a time; None evaluates here, one after another.
-    stop_at_gain, stop_at_certificate
-        End as soon as `estimated_gain_upper`, or the certificate, is at most this, in the units of the objective.
+    objective, space, n_trials, timeout, method, seed, callbacks, executor, workers
+        As of `maximize`.
+    stop_at_gain, stop_at_certificate, max_cost
+        As of `maximize`.
 
     Returns
     -------
     Result
         The recommended point, what is believed or certified of it, and all trials.
-
-    Raises
-    ------
-    InvalidInput
-        An argument that is not as above.
-    NotAvailable
-        No trial succeeded.
 
     Examples
     --------
@@ -295,13 +278,7 @@ class _OptimizerDoor:
 
 
 def _refuse_what_needs_a_study(error: BaseException, number: int) -> None:
-    """Refuse an objective of Optuna's kind: here it is given a dictionary, and nothing can be pruned.
-
-    Raises
-    ------
-    InvalidInput
-        The exception is Optuna's of a pruned trial, or comes from asking the dictionary for a suggestion.
-    """
+    """Refuse an objective of Optuna's kind: here it is given a dictionary, and nothing can be pruned."""
     if type(error).__name__ == "TrialPruned" and type(error).__module__.startswith("optuna"):
         raise InvalidInput(
             f"objective: trial {number}: expected a value or FAILED, got TrialPruned: only trials of a study can be"

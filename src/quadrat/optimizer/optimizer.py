@@ -151,7 +151,7 @@ class Optimizer:
     def best_seen(self) -> BestSeen | None:
         """The luckiest observation, of those whose constraints held where there are any; None until one is complete.
 
-        A trial that was added where the space's own constraint does not allow it counts only where no other is complete.
+        A trial that was added where the space's own constraint forbids it counts only where no other is complete.
         """
         best = self._history.best_seen
         if best is None or self._space.feasible(best.params):
@@ -622,7 +622,7 @@ class Optimizer:
         return [record.number for record in met or allowed]
 
     def _best_believed(self, numbers: Sequence[int], certified: bool) -> Guess:
-        """Return the point of these complete trials that is believed to be best, by the mean where nothing is fitted."""
+        """Return the point of these complete trials that is believed to be best; without a model, the best mean."""
         points = np.array([self._history.point(number) for number in numbers])
         found = self._search.predict(points)
         if found is None:

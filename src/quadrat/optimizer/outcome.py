@@ -120,12 +120,10 @@ class Reading:
     ----------
     values
         Everything measured, in the user's units; empty when the trial failed.
-    sem
-        The standard error that came with a mean; None otherwise.
-    failure
-        Why there is no value; None when there is.
+    sem, failure
+        The standard error that came with a mean, and why there is no value; None where there is none of it.
     constraints
-        What was told of constraints, by name, in the order of names; empty when nothing was, or when the trial failed.
+        What was told of constraints, by name, in the order of names; empty when the trial failed.
     pruned
         Whether there is no value because the trial of a study was stopped early: that is no failure of its setting.
     """
@@ -138,28 +136,11 @@ class Reading:
 
 
 def read_outcome(outcome: object, *, sem: object = None, name: str = "outcome", reason: str | None = None) -> Reading:
-    """Return what `outcome` says.
+    """Return what `outcome` says; `name` is what errors call it, `reason` why it failed, where it did.
 
     A list or vector has replicates. A tuple is refused: it may be several objectives, or a mean with its standard
     error, and only the user knows which. A value that is not finite means that the evaluation failed; so does a list
-    with such a value in it.
-
-    Parameters
-    ----------
-    outcome
-        See above; NumPy scalars, arrays of shape () and (r,), and whatever else float() takes are numbers.
-    sem
-        The standard error of `outcome`, which is then one number; None where it is not known.
-    name
-        What to call the outcome in errors.
-    reason
-        Why it failed, where it did.
-
-    Raises
-    ------
-    InvalidInput
-        Anything else: a tuple, a dict, a bool, a string, None, a complex number, an empty list, a standard error that
-        is not positive, or one beside replicates or `FAILED`.
+    with such a value in it. With `sem`, its standard error, the outcome is one number.
 
     Examples
     --------
@@ -169,9 +150,6 @@ def read_outcome(outcome: object, *, sem: object = None, name: str = "outcome", 
     Reading(values=(1.0,), sem=2.0, failure=None, constraints={})
     >>> read_outcome(float("nan"))
     Reading(values=(), sem=None, failure='told nan', constraints={})
-    >>> read_outcome((1, 2, 3))
-    Traceback (most recent call last):
-    quadrat.errors.InvalidInput: outcome: expected ..., got a tuple of 3, (1, 2, 3); replicates go in a list; ...
     """
     if type(outcome) is float and sem is None and math.isfinite(outcome):  # nearly all are, and there may be many
         return Reading((outcome,))
@@ -328,28 +306,10 @@ def read_measured(
     method: Method,
     reason: str | None = None,
 ) -> Reading:
-    """Return what is told of a trial, its constraints included.
+    """Return what is told of a trial, its constraints included: what `read_outcome` takes, or `Measured`.
 
-    Parameters
-    ----------
-    outcome
-        What `read_outcome` takes, or `Measured`.
-    constraints
-        A mapping from names to numbers, where `outcome` brings none; None and an empty one are alike. A number that is
-        not finite means that the evaluation failed, as it does for a value.
-    sem
-        The standard error of the value, where `outcome` brings none; None where it is not known.
-    names
-        The constraints of the run, sorted; empty as long as none were told.
-    method
-        What is to respect them.
-    reason
-        Why it failed, where it did.
-
-    Raises
-    ------
-    InvalidInput
-        An outcome or constraints that are none, other names than before, or a method that would ignore them.
+    `names` are the constraints of the run, sorted, empty as long as none were told; `method` is what is to respect
+    them. A constraint that is not finite means that the evaluation failed, as it does for a value.
     """
     if isinstance(outcome, Measured):
         if constraints is not None:
@@ -396,7 +356,7 @@ class ReplicateWatch:
             if len(self._first) == _WATCHED and self._look_like_objectives():
                 warnings.warn(
                     f"the lists told, such as {list(reading.values)!r:.80}, are read as replicates of one number, and"
-                    " their positions differ as several objectives would. If these are replicates: all is well. If these"
+                    " their positions differ as several objectives would. If these are replicates, all is well. If they"
                     f" are objectives: {_SEVERAL}",
                     QuadratWarning,
                     stacklevel=4,
@@ -422,20 +382,7 @@ def is_several(outcome: object) -> bool:
 
 
 def check_names(told: Collection[str], names: tuple[str, ...]) -> None:
-    """Refuse constraints other than those of the run.
-
-    Parameters
-    ----------
-    told
-        The names told with a trial.
-    names
-        The constraints of the run, sorted; where there are none yet, anything goes.
-
-    Raises
-    ------
-    InvalidInput
-        The message has both, and how to mend it.
-    """
+    """Refuse constraints other than those of the run, `names`, sorted; where there are none yet, anything goes."""
     if names and sorted(told) != list(names):
         raise InvalidInput(
             f"constraints: expected values of {_listed(names)}, as in the first trial that had constraints, got"
@@ -483,13 +430,7 @@ class Direction(Enum):
 
     @classmethod
     def read(cls, word: object) -> Direction:
-        """Return the direction that `word` names.
-
-        Raises
-        ------
-        InvalidInput
-            Not one of the two words.
-        """
+        """Return the direction that `word` names; refuse any other word."""
         for direction in cls:
             if word == direction.value:
                 return direction

@@ -34,13 +34,7 @@ _MOST_LISTED = 10_000  # combinations of values up to which a finite space is li
 
 
 def passes(feasible: Feasible, params: Mapping[str, Any]) -> bool:
-    """Return what the user's test says of these parameters.
-
-    Raises
-    ------
-    InvalidInput
-        The test raised, or returned something that is neither true nor false.
-    """
+    """Return what the user's test says of these parameters; refuse an answer that is neither true nor false."""
     try:
         answer = feasible(dict(params))
     except Exception as error:
@@ -53,13 +47,7 @@ def passes(feasible: Feasible, params: Mapping[str, Any]) -> bool:
 
 
 def check_picklable(feasible: Feasible) -> None:
-    """Refuse a constraint that pickle cannot store, such as a lambda; Dask, Ray and joblib can, with cloudpickle.
-
-    Raises
-    ------
-    InvalidInput
-        The message says what to use instead.
-    """
+    """Refuse a constraint that pickle cannot store, such as a lambda; Dask, Ray and joblib can, with cloudpickle."""
     stored: Any = feasible
     while isinstance(stored, partial):
         stored = stored.func
@@ -163,12 +151,7 @@ def feasible_points(space: Space, count: int, rng: np.random.Generator) -> Array
     """Return rounded points of the cube, (count, D), uniform among those that may be evaluated.
 
     Where ten thousand points in a row are not feasible and all settings can be listed, uniform among those of the list
-    that are.
-
-    Raises
-    ------
-    NotAvailable
-        A hundred thousand points in a row are not feasible, or no setting of the list is.
+    that are. `NotAvailable` where a hundred thousand in a row are not, or no setting of the list is.
     """
     found: list[Array] = []
     in_vain = 0

@@ -62,14 +62,8 @@ class Scale(Protocol):
 def round_decimal(x: Array, *, digits: int, decimals: int) -> Array:
     """Return the floats nearest to `x` rounded to decimal numbers, each the float that its literal denotes.
 
-    Parameters
-    ----------
-    x
-        Any shape (n,), 1e-300 <= |x| <= 1e300 or 0.
-    digits
-        The most significant digits to keep, at most 15.
-    decimals
-        The most places behind the decimal point to keep; negative counts before it.
+    At most `digits` (15 at most) significant digits and `decimals` places behind the point are kept; negative places
+    count before it. The shape is (n,), and 1e-300 <= abs(x) <= 1e300, or 0.
 
     Examples
     --------
@@ -315,10 +309,7 @@ class When(Mapping[str, tuple[Value, ...]]):
 def as_value(value: object, *, name: str) -> Value:
     """Return `value`, a str, int, float, bool or None, as it is, and a NumPy scalar as Python's own.
 
-    Raises
-    ------
-    InvalidInput
-        Any other type; or NaN, which equals nothing and so could never be found again.
+    NaN is refused: it equals nothing and so could never be found again.
     """
     plain: object = value.item() if isinstance(value, np.generic) else value
     if plain is not None and not isinstance(plain, str | int | float):
@@ -388,7 +379,7 @@ class Parameter(ABC):
     @property
     def is_single(self) -> bool:
         """Whether there is one value only, such as of Int(3, 3): part of every trial, with nothing to search."""
-        return False
+        return not self.has_axis
 
     @property
     @abstractmethod

@@ -44,13 +44,7 @@ Requirements: TypeAlias = "dict[str, tuple[tuple[str, Array], ...]]"
 
 
 def requirements(parameters: Mapping[str, Parameter]) -> Requirements:
-    """Return what each parameter requires of its parents.
-
-    Raises
-    ------
-    InvalidInput
-        A parent that is unknown or a Float, or a value that the parent cannot take.
-    """
+    """Return what each parameter requires of its parents; refuse one that is unknown, a Float, or has no such value."""
     return {
         name: tuple(
             (parent, _required_codes(name, parent, allowed, parameters))
@@ -61,12 +55,7 @@ def requirements(parameters: Mapping[str, Parameter]) -> Requirements:
 
 
 def parents_first(required: Requirements) -> tuple[str, ...]:
-    """Return the names in an order that puts every parent before its children.
-
-    Raises
-    ------
-    InvalidInput
-        The conditions form a cycle.
+    """Return the names in an order that puts every parent before its children; refuse a cycle.
 
     Examples
     --------
@@ -127,22 +116,11 @@ def _axes_of(parameters: Mapping[str, Parameter]) -> list[str]:
 
 
 class Coding:
-    """The coding of a set of parameters.
+    """The coding of a set of parameters, by name.
 
-    A parameter reads a value into a code, which is NaN where it cannot take the value, and encodes the code as a
+    The dictionary `axis` has the axis of each parameter that has one, `parents` the names that conditions are about. A
+    parameter reads a value into a code, which is NaN where it cannot take the value, and encodes the code as a
     coordinate in [0, 1]; decoding goes back. Conditions are about codes of parents, so all of it goes parents first.
-
-    Parameters
-    ----------
-    parameters
-        By name.
-
-    Attributes
-    ----------
-    axis
-        The axis of each parameter that has one, by name, in order.
-    parents
-        Names of the parameters that conditions are about.
     """
 
     def __init__(self, parameters: Mapping[str, Parameter]) -> None:
@@ -289,13 +267,7 @@ def context_of(space: Space, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def context_point(space: Space, context: Mapping[str, Any] | None) -> Array | None:
-    """Return a context as coordinates, shape (D,), NaN on the axes that are free; None for a space without contexts.
-
-    Raises
-    ------
-    InvalidInput
-        A context where the space has none, none where it has some, or values that are not in it.
-    """
+    """Return a context as coordinates, shape (D,), NaN on the axes that are free; None for a space without contexts."""
     if not space.contexts:
         if context is None:
             return None
@@ -330,8 +302,9 @@ def context_point(space: Space, context: Mapping[str, Any] | None) -> Array | No
 class Space(Mapping[str, Parameter]):
     """Named parameters in order, and the map between their values and the unit cube [0, 1]^D.
 
-    Each parameter that can vary owns one axis, in the order given; a Fixed parameter, or one of a single value such
-    as Int(3, 3), owns none, and a conditional one keeps its axis whether it exists or not. Three maps work on single points and on many:
+    Each parameter that can vary owns one axis, in the order given; a Fixed parameter, or one of a single value such as
+    Int(3, 3), owns none, and a conditional one keeps its axis whether it exists or not. Three maps work on single
+    points and on many:
 
     - `from_unit` and `from_units` give the parameters at points of the cube. Parameters that do not exist there
       are left out.

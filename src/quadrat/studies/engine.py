@@ -29,18 +29,7 @@ _WHY = "in the study"  # why a trial that finished is in the run
 
 
 class StudyEngine:
-    """A run over a fixed space that follows a study.
-
-    Parameters
-    ----------
-    searched
-        What is searched.
-    method
-        What searches.
-    direction
-        Of the study.
-    seed
-        Names all randomness, together with the number of the trial.
+    """A run over a fixed space that follows a study; the seed names all randomness, with the number of the trial.
 
     Attributes
     ----------
@@ -100,21 +89,14 @@ class StudyEngine:
         numeric = FloatDistribution | IntDistribution
         for name, asked_for in trial.distributions.items():
             known = self.searched.distributions.get(name)
-            if isinstance(asked_for, numeric) and isinstance(known, numeric):  # Optuna itself refuses other choices
-                if asked_for.low < known.low or asked_for.high > known.high:
-                    return name, (known.low, known.high), (asked_for.low, asked_for.high)
+            if not isinstance(asked_for, numeric) or not isinstance(known, numeric):
+                continue  # Optuna itself refuses other choices
+            if asked_for.low < known.low or asked_for.high > known.high:
+                return name, (known.low, known.high), (asked_for.low, asked_for.high)
         return None
 
     def ask(self, number: int, running: Mapping[int, dict[str, Any]]) -> tuple[dict[str, Any], str]:
-        """Return the parameters for a trial, as Optuna has them, and why.
-
-        Parameters
-        ----------
-        number
-            The trial's.
-        running
-            The parameters of trials that run, by number.
-        """
+        """Return the parameters for a trial, as Optuna has them, and why; others that run are given by number."""
         self._running = {other: self._at(other, params) for other, params in running.items()}
         points = [point for _, point in self._running.values() if point is not None]
         elsewhere = np.array(points).reshape(-1, self.run.space.dimension)

@@ -21,22 +21,7 @@ METHOD = "quadrat:method"
 
 
 def kept_method(study: Study) -> Method | None:
-    """Return the method of a study where it is kept with options; None where the default's model serves.
-
-    Raises
-    ------
-    InvalidInput
-        What is kept is no method.
-
-    Examples
-    --------
-    >>> import optuna
-    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
-    >>> study = optuna.create_study()
-    >>> study.set_user_attr(METHOD, "LP0(kernel=Matern(2.5, 0.3), norm_bound=2, noise=0.1, budget=50)")
-    >>> kept_method(study).budget
-    50
-    """
+    """Return the method of a study where it is kept with options; None where the default's model serves."""
     text = study.user_attrs.get(METHOD)
     return resolve(text) if isinstance(text, str) and "(" in text else None
 
@@ -60,13 +45,7 @@ def count_pruned(study: Study) -> int:
 
 
 def keep_space(study: Study, space: Space) -> None:
-    """Keep the space with the study; nothing is written where it is there already.
-
-    Raises
-    ------
-    InvalidInput
-        The study has another one.
-    """
+    """Keep the space with the study; nothing is written where it is there already, and another one is refused."""
     before = kept_space(study)
     if before is None:
         study.set_user_attr(_ATTRIBUTE, space.to_dict())

@@ -46,30 +46,10 @@ def open_study(
 ) -> Study:
     """Return a study whose sampler is the one that it always had; it is begun where it does not exist.
 
-    Everything is checked before anything is written.
-
-    Parameters
-    ----------
-    storage
-        Where it is.
-    name
-        Of the study; None is the only one of the storage, or `DEFAULT_STUDY` where there is none.
-    space
-        What is searched; None is the space that is kept with the study. Where there is none either, the sampler knows
-        of parameters what finished trials had, as in Optuna.
-    direction
-        "maximize" or "minimize"; None is that of the study, and "minimize" for a new one.
-    method
-        The name of a method, or a text with its options: see `quadrat.methods.registry`. None is that of the study,
-        and the default for a new one.
-    seed
-        None is that of the study, and 0 for a new one.
-
-    Raises
-    ------
-    InvalidInput
-        A space, direction, method or seed other than that of the study; a space whose constraint is met by too few
-        settings; an unknown method; several objectives; or no name where there are several studies.
+    Everything is checked before anything is written. What is None is that of the study: its space, direction, method (a
+    name, or a text with options) and seed. A new study minimizes with the default method and the seed 0; without a
+    space its sampler knows of parameters what finished trials had, as in Optuna. Without a name it is the only study of
+    the storage, or `DEFAULT_STUDY` where there is none. What differs from what the study has is refused.
     """
     wanted = None if direction is None else Direction.read(direction).value
     named = None if method is None else _stated(method)
@@ -103,13 +83,7 @@ def open_study(
 
 
 def find_study(storage: BaseStorage, name: str | None) -> Study | None:
-    """Return the study of this name, or without a name the only one; None where there is none.
-
-    Raises
-    ------
-    InvalidInput
-        No name where there are several studies; trials that something else wrote, or that were damaged.
-    """
+    """Return the study of this name, or without a name the only one; None where there is none."""
     names = [study.study_name for study in storage.get_all_studies()]
     if name is None:
         if len(names) > 1:

@@ -34,17 +34,13 @@ class StudyRun:
 
     Attributes
     ----------
-    optimizer
-        Told all complete and failed trials that are in the search space, in the order of finishing: its trial i is
-        `trials[i]`. Pruned trials are left out: they have no result.
+    optimizer, trials
+        The optimizer was told all complete and failed trials in the search space, in the order of finishing: its trial
+        i is `trials[i]`, as the study has it. Pruned trials are left out: they have no result.
     searched
         From the study's parameters to the optimizer's and back.
-    trials
-        Those trials, as the study has them.
-    alone
-        The parameters that have one value, which are not searched.
-    missing
-        Parameters of these trials that a given search space does not have.
+    alone, missing
+        The parameters that have one value, which are not searched; and those that a given search space does not have.
     uncertified
         Why nothing is certified although the method certifies; None where it may.
     outside
@@ -76,14 +72,7 @@ def run_of(
     method: str | Method | None = None,
     seed: int = 0,
 ) -> StudyRun:
-    """Return a study as a run; the arguments are those of `quadrat.integrations.recommend`.
-
-    Raises
-    ------
-    InvalidInput
-        Several objectives; or no search space, and complete trials that do not all have the same parameters.
-    NotAvailable
-        No trial in the search space is complete.
+    """Return a study as a run; the arguments are those of `recommend`, and so is what is refused.
 
     Examples
     --------

@@ -62,18 +62,10 @@ class Result:
 
 @dataclass(frozen=True)
 class ResultsFile:
-    """What a file says that the study does not have yet.
+    """What a file says that the study does not have yet: results in the order of rows.
 
-    Attributes
-    ----------
-    results
-        In the order of rows.
-    known
-        How many rows the study has already.
-    unmeasured
-        How many rows belong to trials that run, or wait, or were pruned, and have no result.
-    ignored
-        The columns that mean nothing here.
+    `known` rows are in the study already, `unmeasured` ones belong to trials that have no result, and the columns
+    `ignored` mean nothing here.
     """
 
     results: Sequence[Result]
@@ -87,25 +79,10 @@ def read_results(
 ) -> ResultsFile:
     """Return the results in a file; nothing is written.
 
-    Parameters
-    ----------
-    path
-        UTF-8, with or without a byte order mark; cells are separated by commas, semicolons or tabs. Where they are not
-        separated by commas, numbers may have decimal commas.
-    space
-        What has the parameters.
-    trials
-        Those of the study.
-    value
-        The column with the results; `VALUE` by default. An empty cell, NaN or an infinity is a failure.
-    sem
-        The column with the standard errors; `SEM` by default, where there is one.
-
-    Raises
-    ------
-    InvalidInput
-        What cannot be read, names of columns that are not there, or a cell that is wrong: the message has the file,
-        the line and the column.
+    The file is UTF-8, with or without a byte order mark; cells are separated by commas, semicolons or tabs. Where they
+    are not separated by commas, numbers may have decimal commas. The columns `value` and `sem` have results and
+    standard errors; `VALUE` and `SEM` by default. An empty result, NaN or an infinity is a failure. Errors name file,
+    line and column.
     """
     header, rows, separator = _cells(path, {*space, VALUE, value or VALUE, SEM, _NUMBER})
     reader = _Reader(path, space, header, separator, value, sem)

@@ -19,12 +19,6 @@ __all__ = ["check_trials"]
 def check_trials(study: Study) -> None:
     """Refuse a study of which a trial has something else than numbers where numbers belong.
 
-    Raises
-    ------
-    InvalidInput
-        Values, replicates, a standard error, constraints or reports that are no numbers; not as many values as the
-        study has objectives.
-
     Examples
     --------
     >>> import optuna
