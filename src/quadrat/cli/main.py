@@ -419,9 +419,8 @@ def report(
     output: Annotated[str, typer.Option("--output", "-o", help="File to write.")] = "report.html",
 ) -> None:
     """Write what a study says as one HTML page that needs no network: what to use, figures, trials, settings."""
-    from quadrat.cli.report_command import named
-    from quadrat.cli.report_command import report as written
-    from quadrat.cli.study_commands import Where
+    from quadrat.cli.study_commands import Where, named
+    from quadrat.cli.study_commands import report as written
 
     written(Where(named(name, study), storage, space), output)
 
@@ -436,7 +435,6 @@ def dashboard(
 ) -> None:
     """Serve Optuna's dashboard of a study, with figures of ours, to this machine, until Ctrl-C."""
     from quadrat.cli.dashboard_command import dashboard as served
-    from quadrat.cli.report_command import named
-    from quadrat.cli.study_commands import Where
+    from quadrat.cli.study_commands import Where, named
 
     served(Where(named(name, study), storage, space), port)

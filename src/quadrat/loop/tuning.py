@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Iterable
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,13 +17,15 @@ from quadrat._core.moved import renamed
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.loop.loop import Loop, failure_text
 from quadrat.loop.plan import Callback, Plan
-from quadrat.loop.progress import ProgressBar
 from quadrat.loop.result import Result
 from quadrat.loop.workers import Finished, Objective, Workers, workers_for
 from quadrat.methods.base import Method
 from quadrat.optimizer import FAILED, Optimizer, Trial, TrialRecord
 from quadrat.optimizer.outcome import is_several
 from quadrat.space import Space
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 __all__ = ["carry_out", "maximize", "minimize"]
 
@@ -160,6 +166,43 @@ def carry_out(plan: Plan, optimizer: Optimizer, workers: Workers) -> Result:
     """Run the loop over an optimizer, with workers that evaluate its trials, until the plan says stop."""
     with ProgressBar(plan.n_trials) as bar:
         return _OptimizerDoor(optimizer, plan, bar).run(workers)
+
+
+class ProgressBar(AbstractContextManager["ProgressBar"]):
+    """A bar on standard error, if that is a terminal, full at `total` trials; None where nobody knows."""
+
+    def __init__(self, total: int | None) -> None:
+        self._total = total
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> ProgressBar:
+        if sys.stderr is not None and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            self._bar = Progress(
+                BarColumn(bar_width=24),
+                MofNCompleteColumn(),
+                TextColumn("{task.description}"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+            )
+            self._task = self._bar.add_task("", total=self._total)
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def update(self, optimizer: Optimizer, finished: int) -> None:
+        """Show how many trials are finished and the best value seen."""
+        if self._bar is not None:
+            best = optimizer.best_seen
+            text = "no value yet" if best is None else f"best seen {best.value:.6g}"
+            self._bar.update(self._task, completed=finished, description=text)
 
 
 class _OptimizerDoor:
