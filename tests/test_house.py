@@ -81,8 +81,7 @@ SERVED = {
     "confidence/test_certificate.py": "confidence: maximum",
     "gp/test_sketch.py": "gp: nystrom",
     "kernels/test_base.py": "kernels: composite",
-    "kernels/test_stationary.py": "kernels: bessel gamma_exponential matern piecewise_polynomial rational_quadratic"
-    " squared_exponential taylor",
+    "kernels/test_stationary.py": "kernels: bessel exponential matern piecewise_polynomial taylor",
     "loop/test_dask_executor.py": "loop: remote_executor",
     "loop/test_process_workers.py": "loop: executors",
     "loop/test_tuning.py": "loop: loop plan workers",
@@ -102,7 +101,7 @@ SERVED = {
     "test_public_api.py": ".: research",
     "theory/test_exponent_formulas.py": "theory: exponents lemmas",
     "theory/test_rate_rows.py": "theory: catalogue",
-    "theory/test_rate_table.py": "theory: gain_rates kernel_rates matern_rates table",
+    "theory/test_rate_table.py": "theory: kernel_rates matern_rates table",
 }
 
 

@@ -32,6 +32,9 @@ cli.screen: cli.sparkline
 cli.study_commands: cli.json_output cli.where
 errors: space.suggestions
 gp.fit: gp.priors
+kernels.base: kernels.facts
+kernels.composite: kernels.tied
+kernels.exponential: kernels.gamma_exponential kernels.rational_quadratic kernels.squared_exponential
 loop: tune
 loop.dask_executor: integrations.dask_executor
 loop.executors: studies.executors
@@ -102,6 +105,8 @@ studies.notes: integrations.study_method integrations.study_space
 studies.recommendation: integrations.study_recommendation integrations.study_run
 studies.running_trials: integrations.running_trials
 studies.sampler: integrations.optuna_sampler
+theory.kernel_rates: theory.gain_rates
+theory.table: theory.survey
 """
 
 

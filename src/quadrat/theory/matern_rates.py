@@ -23,7 +23,7 @@ from quadrat.theory.exponents import (
     partitioned_gp_ucb,
     srinivas_gain_power,
 )
-from quadrat.theory.gain_rates import optimal_rows, powers, unknown_row, unoptimised_rows
+from quadrat.theory.kernel_rates import optimal_rows, powers, unknown_row, unoptimised_rows
 from quadrat.theory.ranges import MaternRange, crossover, matern_range
 from quadrat.theory.rate import Certainty, Power, Rate
 from quadrat.theory.theorem import theorem_exponents
