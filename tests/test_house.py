@@ -93,9 +93,8 @@ SERVED = {
     "partition/test_partition_tree.py": "partition: cell_tree ledger tree unit_cube",
     "partition/test_printed_partition.py": "partition: tiling",
     "plots/test_cells_figure.py": "plots: partition_view plane_cells",
-    "plots/test_other_figures.py": "plots: active_bounds_figure compare_figure importance_figure level_set_figure"
-    " parallel_figure",
-    "report/test_page.py": "report: figures reproduction",
+    "plots/test_other_figures.py": "plots: active_bounds_figure compare_figure level_set_figure parallel_figure",
+    "report/test_page.py": "report: figures",
     "studies/test_coordinator.py": "studies: evaluation lease telling",
     "studies/test_sampler.py": "studies: engine recommendation running_trials",
     "test_public_api.py": ".: research",
@@ -176,7 +175,7 @@ def generators_made(source: str) -> list[int]:
 def test_seeds_become_generators_in_one_module() -> None:
     """Two others keep the streams of results that were recorded with them."""
     found = {module for module, path in MODULES.items() if generators_made(path.read_text(encoding="utf-8"))}
-    assert found == {"randomness.py", "plots/sobol_indices.py", "problems/problem.py"}
+    assert found == {"randomness.py", "plots/importance_figure.py", "problems/problem.py"}
 
 
 # Where other packages may be imported at the head of a module; everywhere else, inside the function that uses them.

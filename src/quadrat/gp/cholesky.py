@@ -69,7 +69,7 @@ class GrowingCholesky:
     Parameters
     ----------
     policy
-        What to do about pivots that rounding has destroyed.
+        The rule for pivots that rounding has destroyed.
 
     Examples
     --------
@@ -167,15 +167,7 @@ class GrowingCholesky:
     # --- growing and shrinking
 
     def append(self, cross: Array, block: Array) -> None:
-        """Extend A by k rows and columns.
-
-        Parameters
-        ----------
-        cross
-            A[old, new], shape (n, k).
-        block
-            A[new, new], shape (k, k), symmetric.
-        """
+        """Extend A by k rows and columns: `cross` is A[old, new] (n, k), `block` the symmetric A[new, new] (k, k)."""
         n, k = cross.shape
         if k == 0:
             return

@@ -1,6 +1,6 @@
 """Several posteriors of the same observations, one for each of several hyper-parameter settings.
 
-What is learned from few observations is learned badly: a single most likely setting is too sure of itself. Averaging
+With few observations a single most likely setting is too sure of itself. Averaging
 over settings drawn from their posterior distribution [Snoek, Larochelle and Adams 2012, section 3.2] is the remedy; an
 ensemble evaluates all of them at once, with gradients, for acquisition functions. Everything here is in the
 standardised units of the `LogPosterior` that the settings belong to.
@@ -61,20 +61,9 @@ class EnsemblePrediction:
 
 
 class Ensemble:
-    """Posteriors under M settings.
+    """Posteriors of the observations of a `LogPosterior` under M settings, log hyper-parameters of shape (M, p).
 
-    Parameters
-    ----------
-    objective
-        The observations, in its standardised units, and how parameters become a kernel and a noise variance. Its kernel
-        is a function of one scaled distance (`Stationary`, or `Tied` of one).
-    settings
-        Log hyper-parameters, shape (M, p), such as a fit's `parameters`.
-
-    Raises
-    ------
-    InvalidInput
-        A kernel of another kind.
+    Its kernel is a function of one scaled distance (`Stationary`, or `Tied` of one).
 
     Examples
     --------

@@ -38,37 +38,17 @@ _ROWS = 4096  # points predicted at a time: their cross-covariances stay small
 
 @dataclass(frozen=True)
 class NystromPosterior:
-    """What is known in the span of some inducing points.
-
-    Attributes
-    ----------
-    kernel, prior_mean
-        K and m.
-    inducing
-        S, shape (m, D).
-    root
-        R, shape (m, r), r <= m.
-    inverse
-        H, shape (r, r).
-    weights
-        c, shape (r,).
-    projected
-        sum_i z_i (y_i - m) / v_i, shape (r,).
-    logdet
-        -log det H, which is log det(I + V^-1/2 Q V^-1/2).
-    outside
-        sum_i (K(x_i, x_i) - Q(x_i, x_i)) / v_i: what the span leaves out of the observed points.
-    """
+    """The posterior in the span of some inducing points."""
 
     kernel: Kernel
-    prior_mean: float
-    inducing: Array
-    root: Array
-    inverse: Array
-    weights: Array
-    projected: Array
-    logdet: float = 0.0
-    outside: float = 0.0
+    prior_mean: float  # m
+    inducing: Array  # S, shape (m, D)
+    root: Array  # R, shape (m, r), r <= m
+    inverse: Array  # H, shape (r, r)
+    weights: Array  # c, shape (r,)
+    projected: Array  # sum_i z_i (y_i - m) / v_i, shape (r,)
+    logdet: float = 0.0  # -log det H, which is log det(I + V^-1/2 Q V^-1/2)
+    outside: float = 0.0  # sum_i (K(x_i, x_i) - Q(x_i, x_i)) / v_i: the part of the observed points outside of the span
 
     @classmethod
     def prior(cls, kernel: Kernel, prior_mean: float, inducing: Array) -> NystromPosterior:

@@ -11,16 +11,29 @@ from quadrat.plots.parameter_axis import ParameterAxis
 from quadrat.plots.partition_view import Partition
 from quadrat.plots.plane_cells import chosen_axes, plane_cells
 from quadrat.plots.run_view import RunView, Source, params_text, trial_text
-from quadrat.plots.style import BEST, FAILED, INK, RECOMMENDED, SCALE, SCALE_DOWN, finish, graph_objects, number, plain
+from quadrat.plots.style import (
+    BEST,
+    FAILED,
+    INK,
+    RECOMMENDED,
+    SCALE,
+    SCALE_DOWN,
+    finish,
+    graph_objects,
+    number,
+    plain,
+    scatter,
+)
 
-__all__ = ["cells", "moments", "recommended_mark", "slider", "trial_marks"]
+__all__ = ["cells", "label_axes", "moments", "recommended_mark", "slider", "trial_marks"]
 
 
 STEPS = 16  # of the slider, where nobody says how many
+_BAR = {"thickness": 14, "outlinewidth": 0}  # of colours
 
 
 def cells(run: Source, *, x: str | None = None, y: str | None = None, steps: int | None = None) -> Any:
-    """Draw the cells in the plane of two parameters, coloured by what could be best in them, with the trials.
+    """Draw the cells in the plane of two parameters, coloured by their bounds, with the trials.
 
     Where there are more parameters, the plane goes through the recommended point. A slider shows how cells were
     divided.
@@ -28,8 +41,7 @@ def cells(run: Source, *, x: str | None = None, y: str | None = None, steps: int
     Parameters
     ----------
     run
-        An optimizer, a result of `maximize` or `minimize`, or a `RunView`, of a method with cells: LPGPUCB, LP0,
-        LevelSet, MultiScaleLevelSet.
+        Any `Source` whose method has cells: LPGPUCB, LP0, LevelSet, MultiScaleLevelSet.
     x, y
         Names of the parameters across and up; by default those along which cells are divided most.
     steps
@@ -38,14 +50,6 @@ def cells(run: Source, *, x: str | None = None, y: str | None = None, steps: int
     Returns
     -------
     plotly.graph_objects.Figure
-        Show it with `.show()`, write it with `.write_html(path)`.
-
-    Raises
-    ------
-    NotAvailable
-        The method has no cells with bounds.
-    InvalidInput
-        No such parameter.
 
     Examples
     --------
@@ -72,14 +76,16 @@ def cells(run: Source, *, x: str | None = None, y: str | None = None, steps: int
         labels.append(str(partition.finished))
     if len(partitions) > 1:
         slider(figure, labels, sizes)
-    figure.update_xaxes(**axes[0].layout())
-    if len(axes) == 2:
-        figure.update_yaxes(**axes[1].layout())
-    else:
-        figure.update_yaxes(title_text="value")
+    label_axes(figure, axes)
     return finish(
         figure, _title(view, axes), _said(view, last, axes), height=640 if len(partitions) > 1 else 560, legend="above"
     )
+
+
+def label_axes(figure: Any, axes: tuple[ParameterAxis, ...]) -> None:
+    """Label the axes across and up; where there is one, values go up."""
+    figure.update_xaxes(**axes[0].layout())
+    figure.update_yaxes(**(axes[1].layout() if len(axes) == 2 else {"title_text": "value"}))
 
 
 def moments(view: RunView, steps: int | None) -> int:
@@ -141,23 +147,12 @@ def _step(view: RunView, partition: Partition, axes: tuple[ParameterAxis, ...], 
             zmin=low,
             zmax=high,
             colorscale=SCALE if view.maximizes else SCALE_DOWN,
-            colorbar={
-                "title": {"text": _bound_name(view, partition), "side": "right"},
-                "thickness": 14,
-                "outlinewidth": 0,
-            },
+            colorbar={"title": {"text": _bound_name(view, partition), "side": "right"}, **_BAR},
             hovertext=[[texts[cell] for cell in row] for row in plane.cell.tolist()],
             hoverinfo="text",
             showlegend=False,
         ),
-        go.Scatter(
-            x=plane.outline_x,
-            y=plane.outline_y,
-            mode="lines",
-            line={"color": "rgba(255, 255, 255, 0.55)", "width": 0.8},
-            hoverinfo="skip",
-            showlegend=False,
-        ),
+        plane.outline("rgba(255, 255, 255, 0.55)", 0.8),
     ]
     return [*shown, *trial_marks(view, axes, partition.finished, _in_slice(view, partition, free))]
 
@@ -177,17 +172,10 @@ def _line(view: RunView, partition: Partition, axis: ParameterAxis) -> list[Any]
     order = np.argsort(partition.lower[:, 0])
     left, right = axis.edge(partition.lower[order, 0]), axis.edge(partition.upper[order, 0])
     bound = partition.bound[order]
-    return [
-        graph_objects().Scatter(
-            x=np.stack([left, right, np.full(len(left), np.nan)], axis=1).ravel(),
-            y=np.repeat(bound, 3),
-            name=f"{_bound_name(view, partition)} of each cell",
-            mode="lines",
-            line={"color": RECOMMENDED, "width": 2},
-            hovertext=np.repeat([_cell_text(view, partition, cell) for cell in order.tolist()], 3),
-            hoverinfo="text",
-        )
-    ]
+    x = np.stack([left, right, np.full(len(left), np.nan)], axis=1).ravel()
+    hover = [text for cell in order.tolist() for text in [_cell_text(view, partition, cell)] * 3]
+    name, line = f"{_bound_name(view, partition)} of each cell", {"color": RECOMMENDED, "width": 2}
+    return [scatter(hover, x=x, y=np.repeat(bound, 3), name=name, mode="lines", line=line)]
 
 
 def _cell_text(view: RunView, partition: Partition, cell: int) -> str:
@@ -211,20 +199,10 @@ def _choices(axis: ParameterAxis, low: float, high: float) -> str:
 
 
 def trial_marks(view: RunView, axes: tuple[ParameterAxis, ...], finished: int, near: Bools | None = None) -> list[Any]:
-    """Return the first finished trials as marks in the plane of the axes, and the recommended point.
+    """Return the first `finished` trials as marks in the plane of the axes, and the recommended point.
 
-    Parameters
-    ----------
-    view
-        The run.
-    axes
-        Across, and up; where there is one axis, values go up.
-    finished
-        How many trials.
-    near
-        Which trials are drawn as filled circles, shape (n,); None is all.
+    Where there is one axis, values go up. Filled circles are the trials in `near`, shape (n,); None is all.
     """
-    go = graph_objects()
     rows = np.array(view.finished[:finished], dtype=np.intp)
     x = axes[0].at(view.units[rows, axes[0].index])
     complete = ~np.isnan(view.values[rows])
@@ -240,17 +218,9 @@ def trial_marks(view: RunView, axes: tuple[ParameterAxis, ...], finished: int, n
     traces = []
     for name, chosen, marker in groups:
         if (chosen & ~np.isnan(x) & ~np.isnan(y)).any():
-            traces.append(
-                go.Scatter(
-                    x=x[chosen],
-                    y=y[chosen],
-                    name=name,
-                    mode="markers",
-                    marker={"size": 6, **marker},
-                    hovertext=[trial_text(view.records[i]) for i in rows[chosen]],
-                    hoverinfo="text",
-                )
-            )
+            hover = [trial_text(view.records[i]) for i in rows[chosen]]
+            look = {"size": 6, **marker}
+            traces.append(scatter(hover, x=x[chosen], y=y[chosen], name=name, mode="markers", marker=look))
     return [*traces, *recommended_mark(view, axes)]
 
 
@@ -261,27 +231,18 @@ def recommended_mark(view: RunView, axes: tuple[ParameterAxis, ...]) -> list[Any
         return []
     x = axes[0].at(view.point[[axes[0].index]])
     y = axes[1].at(view.point[[axes[1].index]]) if len(axes) == 2 else np.array([found.value])
-    return [
-        graph_objects().Scatter(
-            x=x,
-            y=y,
-            name="recommended now",
-            mode="markers",
-            marker={"symbol": "star", "size": 15, "color": BEST, "line": {"color": "#1f2933", "width": 1.2}},
-            hovertext=[f"<b>recommended: {number(found.value, 6)}</b><br>{params_text(found.params)}"],
-            hoverinfo="text",
-        )
-    ]
+    hover = [f"<b>recommended: {number(found.value, 6)}</b><br>{params_text(found.params)}"]
+    star = {"symbol": "star", "size": 15, "color": BEST, "line": {"color": "#1f2933", "width": 1.2}}
+    return [scatter(hover, x=x, y=y, name="recommended now", mode="markers", marker=star)]
 
 
 def slider(figure: Any, labels: list[str], sizes: list[int]) -> None:
     """Add a slider whose step i shows the i-th group of traces, of the given sizes, and no other; the last is shown."""
-    total = sum(sizes)
-    steps = []
-    for i, label in enumerate(labels):
-        first = sum(sizes[:i])
-        visible = [first <= j < first + sizes[i] for j in range(total)]
-        steps.append({"method": "restyle", "args": [{"visible": visible}], "label": label})
+    group = [i for i, size in enumerate(sizes) for _ in range(size)]
+    steps = [
+        {"method": "restyle", "args": [{"visible": [other == i for other in group]}], "label": label}
+        for i, label in enumerate(labels)
+    ]
     figure.update_layout(
         sliders=[
             {

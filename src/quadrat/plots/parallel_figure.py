@@ -27,21 +27,13 @@ def parallel_coordinates(run: Source, *, parameters: Sequence[str] | None = None
     Parameters
     ----------
     run
-        An optimizer, a result of `maximize` or `minimize`, an Optuna study, or a `RunView`.
+        Any `Source`: an optimizer, a result, a study or a view.
     parameters
         Names of those to draw, from left to right; by default all.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Show it with `.show()`, write it with `.write_html(path)`.
-
-    Raises
-    ------
-    NotAvailable
-        No trial has finished.
-    InvalidInput
-        No such parameter.
 
     Examples
     --------

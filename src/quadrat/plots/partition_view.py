@@ -27,31 +27,14 @@ class Round:
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Cells that tile the unit cube, after so many finished trials.
-
-    Attributes
-    ----------
-    finished
-        How many.
-    lower, upper
-        Corners, shape (m, D).
-    bound
-        No value in the cell is better than this, shape (m,), in the user's direction; NaN as long as nothing is known.
-    is_index
-        Whether bounds are of standardised values, and guide the search without holding: where a kernel is learned.
-    active
-        Which bound is the one that counts, for each cell; empty for methods that do not say.
-    points
-        Observations in each cell, shape (m,); empty for methods that do not say.
-    rounds
-        Every round so far; empty for methods that do not say.
-    """
+    """Cells that tile the unit cube, after so many finished trials."""
 
     finished: int
-    lower: Array
+    lower: Array  # corners, shape (m, D)
     upper: Array
-    bound: Array
-    is_index: bool = False
+    bound: Array  # no value in the cell is better, shape (m,), in the user's direction; NaN while nothing is known
+    is_index: bool = False  # whether bounds are of standardised values under a learned kernel, and do not hold
+    # For each cell, from methods that say so: the bound that counts, and its observations; and every round so far.
     active: tuple[str, ...] = ()
     points: tuple[int, ...] = ()
     rounds: tuple[Round, ...] = ()
@@ -67,22 +50,11 @@ class Partition:
 
 
 def partition_of(optimizer: Optimizer, finished: int) -> Partition:
-    """Return the cells of a run as of now.
-
-    Raises
-    ------
-    NotAvailable
-        Its method has no cells with bounds.
-    """
+    """Return the cells of a run as of now; a method without cells with bounds is refused."""
     explained = optimizer.explain()["search"]
     assert isinstance(explained, dict)
     cells = explained.get("cells")
-    if (
-        not isinstance(cells, list)
-        or not cells
-        or not {"lower", "upper"} <= cells[0].keys()
-        or _bound(cells[0]) is None
-    ):
+    if not (isinstance(cells, list) and cells) or not {"lower", "upper"} <= cells[0].keys() or _bound(cells[0]) is None:
         raise NotAvailable(
             f"cells: expected a method that divides the space into cells with bounds and has begun to, got"
             f" {type(optimizer.method).__name__} after {finished} trials; LPGPUCB, LP0 and level-set methods have them"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from quadrat._core.arrays import Array, Ints
 from quadrat.errors import InvalidInput, did_you_mean
 from quadrat.plots.parameter_axis import ParameterAxis
 from quadrat.plots.run_view import RunView
+from quadrat.plots.style import scatter
 
 __all__ = ["PlaneCells", "chosen_axes", "plane_cells"]
 
@@ -18,36 +20,24 @@ _FINEST = 360  # rectangles along an axis: cells that are narrower are not seen 
 
 @dataclass(frozen=True, eq=False)
 class PlaneCells:
-    """What a plane shows of cells.
+    """The cells that a plane meets, as rectangles of a grid, in the user's units."""
 
-    Attributes
-    ----------
-    x, y
-        Edges of the rectangles along both axes, in the user's units, shapes (a + 1,) and (b + 1,).
-    cell
-        The number of the cell that each rectangle belongs to, shape (b, a).
-    outline_x, outline_y
-        The outlines of the cells, one polyline with gaps (NaN).
-    """
-
-    x: Array
-    y: Array
-    cell: Ints
-    outline_x: Array
+    x: Array  # edges of the rectangles across, shape (a + 1,)
+    y: Array  # and up, shape (b + 1,)
+    cell: Ints  # the number of the cell that each rectangle belongs to, shape (b, a)
+    outline_x: Array  # the outlines of the cells, one polyline with gaps (NaN)
     outline_y: Array
+
+    def outline(self, colour: str, width: float) -> Any:
+        """Return the outlines as a trace."""
+        line = {"color": colour, "width": width}
+        return scatter(x=self.outline_x, y=self.outline_y, mode="lines", line=line, showlegend=False)
 
 
 def plane_cells(lower: Array, upper: Array, cells: Ints, axes: tuple[ParameterAxis, ParameterAxis]) -> PlaneCells:
-    """Return what the plane of two axes shows of some cells that it meets.
+    """Return the numbered `cells` that the plane of two axes meets, together all of it.
 
-    Parameters
-    ----------
-    lower, upper
-        Corners of all cells, shape (m, D), on the unit cube.
-    cells
-        Numbers of those that the plane meets: together they cover it.
-    axes
-        Across and up.
+    `lower` and `upper` are the corners of all cells on the unit cube, shape (m, D).
     """
     edges = [_edges(lower[cells, axis.index], upper[cells, axis.index]) for axis in axes]
     middles = [(some[1:] + some[:-1]) / 2 for some in edges]
@@ -75,15 +65,7 @@ def _edges(lower: Array, upper: Array) -> Array:
 
 
 def chosen_axes(view: RunView, x: str | None, y: str | None, lower: Array, upper: Array) -> tuple[ParameterAxis, ...]:
-    """Return the axes across and up: as asked for, and else those along which cells are divided most.
-
-    One axis where the space has no other.
-
-    Raises
-    ------
-    InvalidInput
-        A name that is no parameter with an axis, or the same twice.
-    """
+    """Return the axes across and up, by default those along which cells are divided most; one if there is no other."""
     named = {axis.name: axis for axis in view.axes}
     for label, name in (("x", x), ("y", y)):
         if name is not None and name not in named:

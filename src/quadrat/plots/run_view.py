@@ -1,8 +1,8 @@
-"""What figures read of a run: its trials, what was recommended on the way, cells, and what the model believes.
+"""A run as figures read it: its trials, recommendations on the way, cells, and predictions.
 
 A view is made from an optimizer, from the result of `maximize` or `minimize`, or from an Optuna study. It is of the run
-as it is then: make a new one when a live run has gone on. What takes time (recommendations and cells as they were
-earlier, which are found by letting the run happen again) is computed when it is first asked for, and kept.
+as it is then: make a new one when a live run has gone on. Earlier recommendations and cells are found by letting the
+run happen again, when they are first asked for, and are kept.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _value(value: object) -> str:
 
 
 Kind: TypeAlias = Literal["credible 90 %", "certified"]
-"""What an interval is: 90 % of a fitted model's belief, or bounds that hold under stated assumptions."""
+"""The kind of an interval: a fitted model's 90 % credible one, or bounds that hold under stated assumptions."""
 
 CHECKPOINTS = 20  # moments of a run at which it is looked at again, at most
 REPLAYED = 300  # trials of a run that is looked at again without being asked for it: longer ones take their time
@@ -108,36 +108,16 @@ REPLAYED = 300  # trials of a run that is looked at again without being asked fo
 
 @dataclass(frozen=True)
 class BestSoFar:
-    """The best seen over time; one entry for each finished trial from the first that counts on.
+    """The best seen over time; one entry for each finished trial from the first that counts on."""
 
-    Attributes
-    ----------
-    finished
-        How many trials had finished, shape (m,).
-    value
-        The best value among them, in the user's units, shape (m,).
-    number
-        The trial that had it.
-    """
-
-    finished: tuple[int, ...]
-    value: tuple[float, ...]
-    number: tuple[int, ...]
+    finished: tuple[int, ...]  # how many trials had finished
+    value: tuple[float, ...]  # the best value among them, in the user's units
+    number: tuple[int, ...]  # the trial that had it
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What a run said when so many trials had finished.
-
-    Attributes
-    ----------
-    finished
-        How many.
-    recommendation
-        In the user's parameters and units.
-    certificate
-        How far from the optimum, or why nobody can tell.
-    """
+    """The recommendation and certificate after so many finished trials, in the user's parameters and units."""
 
     finished: int
     recommendation: Recommendation
@@ -151,10 +131,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, eq=False)
 class Believed:
-    """What the method believes at m points, in the user's direction: arrays (m,); NaN ends where it has no interval.
-
-    `kind` says what the intervals are; None where there are none.
-    """
+    """Predictions at m points, in the user's direction: arrays (m,); NaN ends and kind None without intervals."""
 
     value: Array
     low: Array
@@ -168,22 +145,16 @@ class RunView:
 
     Attributes
     ----------
-    optimizer
-        What is asked for answers. Its parameters are those that are searched, which a study may show otherwise.
-    records
-        All trials, in the parameters, numbers and units of the user.
-    finished
-        Places in `records` of the trials that are complete or failed, in the order of finishing.
-    axes
-        The parameters, as axes of figures.
-    title
-        The name of a study; empty otherwise.
-    show
-        From the optimizer's parameters to the user's.
-    missing
-        Parameters that trials of a study have and its space has not.
-    uncertified
-        Why nothing is certified although the method of a study certifies; None where it may.
+    optimizer, show
+        The optimizer, and a function from the parameters that it searches to the user's.
+    records, finished
+        All trials, in the parameters, numbers and units of the user; and the places in `records` of the complete and
+        failed ones, in the order of finishing.
+    axes, title
+        The parameters as axes of figures; and the name of a study, empty otherwise.
+    missing, uncertified
+        Parameters of a study's trials that its space lacks; and why nothing is certified although the method of a study
+        certifies.
 
     Examples
     --------
@@ -206,15 +177,7 @@ class RunView:
 
     @classmethod
     def of(cls, source: Source) -> RunView:
-        """Return the view of a run from any `source`: an optimizer, a result, a study; a view is returned as it is.
-
-        Raises
-        ------
-        InvalidInput
-            None of these sources, or a study of several objectives.
-        NotAvailable
-            A result that was copied or unpickled, which has no model; a study without a complete trial.
-        """
+        """Return the view of a run from any `source`: an optimizer, a result, a study; a view is returned as it is."""
         if isinstance(source, RunView):
             return source
         if isinstance(source, Optimizer):
@@ -325,13 +288,7 @@ class RunView:
 
     @cached_property
     def point(self) -> Array:
-        """The recommended point on the unit cube, shape (D,): what slices go through.
-
-        Raises
-        ------
-        NotAvailable
-            No trial is complete.
-        """
+        """The recommended point on the unit cube, shape (D,), which slices go through."""
         inner = self._inner_recommendation
         if inner is None:
             raise NotAvailable("run: expected at least one complete trial, got none; tell a value first")
@@ -356,16 +313,18 @@ class RunView:
         if self.recommendation is None:
             return ()
         last = Checkpoint(len(self.finished), self.recommendation, self.certificate)
-        if most <= 1:
-            return (last,)
         complete = np.array([self.records[i].state == "complete" for i in self.finished])
         first = int(np.argmax(complete)) + 1
-        stops = [stop for stop in spread(first, len(self.finished), most) if stop < len(self.finished)]
         found = [
             Checkpoint(stop, self._shown(then.recommend()), self._certificate_of(then))
-            for stop, then in earlier(self.optimizer, stops)
+            for stop, then in earlier(self.optimizer, self._stops(first, most))
         ]
         return (*found, last)
+
+    def _stops(self, first: int, most: int) -> list[int]:
+        """The moments before now at which the run is looked at again, from the `first` possible one."""
+        last = len(self.finished)
+        return [stop for stop in spread(first, last, most) if stop < last] if most > 1 else []
 
     @cached_property
     def _checkpoints(self) -> dict[int, tuple[Checkpoint, ...]]:
@@ -373,10 +332,7 @@ class RunView:
 
     @cached_property
     def _inner_recommendation(self) -> Recommendation | None:
-        best = self.optimizer.best_seen
-        if best is None:
-            return None
-        return self.optimizer.recommend(self._context)
+        return None if self.optimizer.best_seen is None else self.optimizer.recommend(self._context)
 
     @property
     def _context(self) -> dict[str, Any] | None:
@@ -405,13 +361,7 @@ class RunView:
     # --- what is believed
 
     def believed(self, units: Array) -> Believed:
-        """Return what the method believes at points `units` (m, D) of the unit cube.
-
-        Raises
-        ------
-        NotAvailable
-            The method has no model, or the data contradict it.
-        """
+        """Return the predictions of the method at points `units` (m, D) of the unit cube, where it has a model."""
         found = self.optimizer.predict(self.space.from_units(units))
         kind: Kind | None = None
         if found and found[0].credible_interval is not None:
@@ -432,24 +382,15 @@ class RunView:
     # --- cells
 
     def partition(self) -> Partition:
-        """Return the cells of the method, with their bounds in the user's direction.
-
-        Raises
-        ------
-        NotAvailable
-            The method has no cells with bounds.
-        """
+        """Return the cells of the method, with their bounds in the user's direction."""
         return self.partitions(1)[-1]
 
     def partitions(self, most: int) -> tuple[Partition, ...]:
         """Return the cells as they were at up to `most` moments of the run, the last now; the answer is kept."""
         if most not in self._partitions:
             last = partition_of(self.optimizer, len(self.finished))
-            stops = (
-                [stop for stop in spread(1, len(self.finished), most) if stop < len(self.finished)] if most > 1 else []
-            )
             found = []
-            for stop, then in earlier(self.optimizer, stops):
+            for stop, then in earlier(self.optimizer, self._stops(1, most)):
                 with suppress(NotAvailable):  # where the kernel is learned first, there are no cells at first
                     found.append(partition_of(then, stop))
             self._partitions[most] = (*found, last)
@@ -461,7 +402,7 @@ class RunView:
 
 
 Source: TypeAlias = RunView | Optimizer | Result | Study
-"""What a figure is made from."""
+"""The run of a figure: an optimizer, a result of `maximize` or `minimize`, an Optuna study, or a `RunView`."""
 
 
 def spread(first: int, last: int, most: int) -> list[int]:
@@ -474,7 +415,6 @@ def _of_optimizer(optimizer: Optimizer) -> RunView:
 
 
 def _of_study(run: StudyRun, name: str, uncertified: str | None) -> RunView:
-    from quadrat.plots.run_view import study_axes
     from quadrat.studies.running_trials import why_chosen
 
     records = tuple(
