@@ -128,7 +128,7 @@ MOVED = _read(_TABLE)
 
 
 def warn_of(old: str, new: str) -> None:
-    """Warn that a name is now another one, on behalf of whoever uses it."""
+    """Warn that a name is now another one, at the line that uses it."""
     level, frame = 2, sys._getframe(1)  # Python itself does not count frames of the import system
     while frame.f_back is not None and (_is_import(frame) or Path(frame.f_code.co_filename).parent == _HERE):
         level, frame = level + (not _is_import(frame)), frame.f_back
@@ -136,26 +136,7 @@ def warn_of(old: str, new: str) -> None:
 
 
 def renamed(old: str, new: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """Let a function still be called with the `old` name of a keyword; calls that use it are warned.
-
-    Parameters
-    ----------
-    old, new
-        The names of the keyword in version 0.1 and now. The function has the new one.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> @renamed(old="n_parallel", new="workers")
-    ... def run(*, workers=1):
-    ...     return workers
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     run(n_parallel=3)
-    3
-    >>> print(caught[0].message)
-    n_parallel= is now workers=
-    """
+    """Let a function still be called with the `old` name of its keyword `new`, with a warning."""
     from inspect import signature  # here: `import quadrat` should not pay for it
 
     def with_old_name(function: Callable[_P, _T]) -> Callable[_P, _T]:

@@ -1,4 +1,4 @@
-"""What the scores of candidates on the same folds have in common.
+"""Scores of candidates on the same folds: fold effects and residuals.
 
 The score of candidate i on fold j is modelled as
 
@@ -58,22 +58,9 @@ class SameFolds:
 
 
 def fold_effects(scores: Sequence[Sequence[float] | Array] | Array) -> Array:
-    """Return the estimate of each b_j: the mean over candidates of the score on a fold less the candidate's mean.
+    """Return the estimate of each b_j, shape (k,), from the `scores` of m candidates on k folds, shape (m, k).
 
-    Parameters
-    ----------
-    scores
-        Of m candidates on k folds, shape (m, k).
-
-    Returns
-    -------
-    Array
-        Shape (k,); the sum is 0.
-
-    Examples
-    --------
-    >>> fold_effects([[1.0, 3.0], [2.0, 4.0]]).tolist()
-    [-1.0, 1.0]
+    It is the mean over candidates of the score on a fold less the candidate's mean. The sum is 0.
     """
     table = np.asarray(scores, dtype=np.float64)
     effects: Array = (table - table.mean(axis=1, keepdims=True)).mean(axis=0)
@@ -85,11 +72,6 @@ def residual_deviation(scores: Sequence[Sequence[float] | Array] | Array) -> flo
 
     NaN where m or k is 1. Divided by the square root of k, it is what a standard error of a candidate's mean would be
     if residuals were independent, which they are not.
-
-    Examples
-    --------
-    >>> residual_deviation([[1.0, 3.0], [2.0, 4.0]])
-    0.0
     """
     table = np.asarray(scores, dtype=np.float64)
     candidates, folds = table.shape

@@ -31,22 +31,14 @@ class Fidelity(Parameter):
 
     Parameters
     ----------
-    levels
-        Two or more numbers, from the cheapest to the target.
-    cost
-        What one evaluation at each level costs, > 0 and ascending, in any unit; budgets are counted in it.
+    levels, cost
+        Two or more numbers, from the cheapest to the target; and the cost of one evaluation at each, > 0 and ascending,
+        in any unit; budgets are counted in it.
     context, when
         See `Parameter`; a fidelity takes neither.
 
-    Raises
-    ------
-    InvalidInput
-        Levels or costs that are not as above.
-
     Examples
     --------
-    >>> Fidelity([5, 25, 100], cost=[5, 25, 100])
-    Fidelity((5, 25, 100), (5.0, 25.0, 100.0))
     >>> Fidelity([1, 10], cost=[1, 9]).cost_of(10)
     9.0
     """
