@@ -73,7 +73,7 @@ Piece: TypeAlias = str | Markup
 
 
 def block(title: str, parts: Iterable[Piece]) -> str:
-    """Return a titled block, one part below the other: what `_repr_html_` returns."""
+    """Return a titled block, one part below the other, for `_repr_html_`."""
     inside = "".join(f'<div style="margin-top:4px">{_html(part)}</div>' for part in parts)
     return f'<div style="color:inherit;line-height:1.45"><div><b>{escape(title)}</b></div>{inside}</div>'
 
@@ -85,7 +85,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Piece]]) -> Markup:
 
 
 def pairs(rows: Iterable[tuple[str, Piece]]) -> Markup:
-    """Return labels with what they stand for, a row each."""
+    """Return labels with their pieces, a row each."""
     body = "".join(
         f'<tr style="background:none"><th style="{_CELL}font-weight:normal;opacity:.7;white-space:nowrap">'
         f'{escape(label)}</th><td style="{_CELL}">{_html(piece)}</td></tr>'

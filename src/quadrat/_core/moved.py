@@ -1,4 +1,4 @@
-"""Where modules and keywords went: their old names still work, with a warning that says what they are called now."""
+"""Old names of modules and keywords, which still work, with a warning that says the new ones."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _HERE = Path(__file__).parent
 
-# Where a module is now: what it was called before; names without the package.
+# Where a module is now: its former names; without the package.
 _TABLE = """
-_core.arrays: arrays growing
+_core.arrays: arrays growing theory.whole
 _core.blas_threads: blas_threads
 _core.html: heights html
 _core.lazy_names: lazy_names
@@ -187,4 +187,4 @@ class _OldNames(MetaPathFinder, Loader):
 def resolve_old_names() -> None:
     """Let modules be imported by their old names."""
     if not any(isinstance(finder, _OldNames) for finder in sys.meta_path):
-        sys.meta_path.append(_OldNames())  # last: it is asked for what nobody else finds
+        sys.meta_path.append(_OldNames())  # last: after all other finders

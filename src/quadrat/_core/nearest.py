@@ -8,7 +8,7 @@ from quadrat._core.arrays import Array, Bools, Ints
 
 __all__ = ["ROUNDING", "is_among", "nearest"]
 
-ROUNDING = 1e-9  # of the cube's side: as far as what is told may be from what was asked for
+ROUNDING = 1e-9  # of the cube's side: as far as a told point may be from the asked one
 _AT_ONCE = 1 << 17  # pairs that are compared one with the other: a tree takes less time and memory for more
 
 

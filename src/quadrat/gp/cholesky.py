@@ -48,7 +48,7 @@ class JitterPolicy:
     relative: float = 1e-10
 
     def shortfall(self, pivot: float, diagonal: float, size: int) -> float:
-        """Return what has to be added to the pivot of row `size`, whose entry in A is `diagonal`: usually 0."""
+        """Return the addition to the pivot of row `size`, whose entry in A is `diagonal`: usually 0."""
         if self.relative == 0.0:
             if not pivot > self.lost(size) * diagonal:
                 raise NumericalFailure(
@@ -205,7 +205,7 @@ class GrowingCholesky:
         self.size = total
 
     def truncate(self, size: int) -> None:
-        """Forget all but the first `size` rows and columns; what remains is bit for bit what it was."""
+        """Forget all but the first `size` rows and columns, which stay bit for bit the same."""
         self.size = size
         keep = -(-size // _WIDTH)
         del self._above[keep:], self._corner[keep:]

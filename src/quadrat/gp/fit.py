@@ -153,7 +153,7 @@ class Bounds:
         return np.array([[log(end) for end in getattr(self, role_of(name))] for name in names])
 
 
-_TOLERANCE = 1e-5  # relative change of the objective; some 1e-3 nats, far below what the data can tell
+_TOLERANCE = 1e-5  # relative change of the objective; some 1e-3 nats, far below the uncertainty of the data
 _MANY = 2_000_000  # n^2 D, twice the numbers in squared differences of all pairs: 8 MB
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 
@@ -265,7 +265,7 @@ class LogPosterior:
         self._learned = len(kernel.hyperparameter_names)
         few = len(data) ** 2 * data.x.shape[1] <= _MANY
         self._uses_squares = few and isinstance(kernel, Stationary | Tied)
-        self._right = np.stack([self.data.y, np.ones(len(data))], axis=1)  # what A^-1 is applied to for the mean
+        self._right = np.stack([self.data.y, np.ones(len(data))], axis=1)  # right-hand sides for the mean
         self.evaluations = 0
 
     def start(self) -> Array:
@@ -302,7 +302,7 @@ class LogPosterior:
         return self._evaluate(*self.split(parameters))
 
     def _evaluate_unchecked(self, parameters: Array) -> tuple[float, Array, float]:
-        """Return what `evaluate` does, for parameters of a box that `_accepts`: the kernel is not checked again."""
+        """Evaluate at parameters of a box that `_accepts`: the kernel is not checked again."""
         return self._evaluate(self.kernel._with_logs(parameters[: self._learned]), self._noise(parameters))
 
     def _accepts(self, box: Array) -> bool:

@@ -106,7 +106,7 @@ def greedy_gain(
     n, lam, points, cover = _checked(kernel, n, noise_variance, dimension, candidates)
     variances = _greedy_variances(kernel, points, min(n, _MOST_STEPS), lam)
     gains = [0.5 * np.log1p(variance / lam) for variance in variances]
-    # Greedy variances never grow: what was not computed is at most the last of those that were.
+    # Greedy variances never grow: the rest are at most the last one computed.
     greedy = sum(gains) + (n - len(gains)) * (gains[-1] if gains else 0.0)
     on_set = greedy / (1 - 1 / e)
     if cover is None:

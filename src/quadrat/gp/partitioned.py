@@ -166,7 +166,7 @@ class PartitionedProcess:
         self._made += len(children)
         return cell._children
 
-    # --- what was observed; cell by cell, within a cell in the order of telling
+    # --- observations; cell by cell, within a cell in the order of telling
 
     def __len__(self) -> int:
         """Number of distinct observed points, n."""

@@ -40,7 +40,7 @@ class GaussianProcess:
     mean
         The constant prior mean m.
     jitter
-        False switches the jitter policy off: what cannot be factored raises. Certified bounds need that.
+        False switches the jitter policy off: a matrix that cannot be factored raises. Certified bounds need that.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class GaussianProcess:
         *("_within_quadratic", "_within_logdet", "_densities"),
     )
 
-    # --- what was observed
+    # --- observations
 
     def __len__(self) -> int:
         """Number of distinct observed points, n."""
@@ -147,7 +147,7 @@ class GaussianProcess:
             self._told = len(self._y)
             known = self._z[:0] if noisier else self._z
             self._z = self._cholesky.extend_half_solve(known, self._y[len(known) :] - self.prior_mean)
-        except BaseException:  # whatever it was, Ctrl-C included, half an observation must not stay
+        except BaseException:  # after any failure, Ctrl-C included, half an observation must not stay
             self.restore(saved)
             raise
         self._alpha = None
@@ -157,7 +157,7 @@ class GaussianProcess:
         return {"_exact": dict(self._exact), **{name: getattr(self, name) for name in self._STATE}}
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """Forget what was added since `saved`; the factor is computed anew if merged replicates have changed it."""
+        """Forget the observations since `saved`; the factor is computed anew if merged replicates have changed it."""
         merged = not np.array_equal(self._v[: saved["_told"]], saved["_v"][: saved["_told"]])
         vars(self).update(saved)
         self._rows = {key: row for key, row in self._rows.items() if row < self._told}
@@ -203,7 +203,7 @@ class GaussianProcess:
         return points
 
     def _as_observed(self, X: ArrayLike, y: ArrayLike, noise_variance: ArrayLike | None) -> tuple[Array, Array, Array]:
-        """Check what `add` is given, and return points (k, D), values (k,) and noise variances (k,)."""
+        """Check the arguments of `add`, and return points (k, D), values (k,) and noise variances (k,)."""
         if self._pending:
             raise InvalidInput("add: expected no pending points, got some; leave the `pending` block first")
         points = self._as_points(X)

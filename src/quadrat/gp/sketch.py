@@ -143,7 +143,7 @@ class SketchedProcess(GaussianProcess):
 
     _STATE = (*GaussianProcess._STATE, "_posterior", "_since", "_drawn", "draws")
 
-    # --- what is remembered
+    # --- the dictionary
 
     @property
     def dictionary(self) -> Array:
@@ -193,7 +193,7 @@ class SketchedProcess(GaussianProcess):
         try:
             for row in range(len(points)):
                 self._observe(points[row : row + 1], values[row : row + 1], variances[row : row + 1])
-        except BaseException:  # whatever it was, Ctrl-C included, half an observation must not stay
+        except BaseException:  # after any failure, Ctrl-C included, half an observation must not stay
             self.restore(saved)
             raise
 
@@ -201,7 +201,7 @@ class SketchedProcess(GaussianProcess):
         self._take_in(x, y, variance)
         self._told = len(self._y)
         z = self._posterior.features(x)
-        # Under what was known before, as the sum that [C20] compares with its constant.
+        # Before this observation, as in the sum that [C20] compares with its constant.
         share = float(self._posterior.variance(z)[0] / variance[0])
         self._posterior = self._posterior.after(z[0], float(y[0]), float(variance[0]))
         chance = self.sketch.q * share
@@ -229,7 +229,7 @@ class SketchedProcess(GaussianProcess):
         self.draws += 1
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """Forget what was added since `save` returned `saved`."""
+        """Forget the observations since `save` returned `saved`."""
         vars(self).update(saved)
         self._rows = {key: row for key, row in self._rows.items() if row < self._told}
 

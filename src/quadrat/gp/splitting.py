@@ -9,7 +9,7 @@ axes alike. Halving one axis makes two cells where 2^D would be mostly empty, an
 unknown as the cube was.
 
 As printed the first observation splits the cube. `capacity` multiplies rho^(-1/b): the whole cube then holds so many
-observations, and exponents of regret stay what they were.
+observations, and exponents of regret stay the same.
 """
 
 from __future__ import annotations

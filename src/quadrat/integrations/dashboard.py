@@ -1,7 +1,7 @@
 """Optuna's dashboard with figures of ours beside its own, refreshed while a study goes on.
 
-Figures are kept with the study, in its storage, under fixed names: a new one replaces the old one, whoever serves the
-dashboard. Only this machine can reach it.
+Figures are kept with the study, in its storage, under fixed names: a new one replaces the old one. Only
+this machine can reach the dashboard.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Drawn:
     json: str
 
     def to_json(self) -> str:
-        """Return the JSON: what the dashboard asks of a figure."""
+        """Return the JSON, by the name that the dashboard calls."""
         return self.json
 
 
 def attach(study: Study, figures: Mapping[str, Drawn]) -> None:
-    """Keep figures with a study, for the dashboard; those that were there before are replaced.
+    """Keep figures with a study, for the dashboard; earlier ones are replaced.
 
     One that is the same as before is not written again. A storage cannot forget an attribute, so that a figure which
     is not given any more becomes an empty one. Names are of letters and dashes.
@@ -161,10 +161,7 @@ def _refresh(
 
 
 def _guarded(app: Application, writing: threading.Lock) -> Application:
-    """Answer only what asks this machine by its name: a page elsewhere whose name leads here must not read studies.
-
-    And answer nobody with a figure that is half written.
-    """
+    """Answer requests to this machine's own name alone, so that no page elsewhere reads studies, and no half figure."""
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         if str(environ.get("HTTP_HOST", "")).rsplit(":", 1)[0] not in _NAMES:

@@ -130,7 +130,7 @@ class _Box:
 
     @classmethod
     def of(cls, bounds: object) -> _Box:
-        """Read what SciPy takes as bounds."""
+        """Read bounds in any form of SciPy's."""
         expected = "bounds: expected scipy.optimize.Bounds or finite pairs (low, high), one for each axis, low <= high"
         try:
             if hasattr(bounds, "lb") and hasattr(bounds, "ub"):

@@ -24,10 +24,10 @@ from quadrat.space import Space
 
 __all__ = ["RECOMMENDED", "QuadratSearchCV"]
 
-RECOMMENDED = "recommended"  # what `refit` is to refit the recommended candidate
+RECOMMENDED = "recommended"  # the `refit` that refits the recommended candidate
 _ALL_FAILED = "fits failed"  # scikit-learn says so in a ValueError
 _SEEDS = 2**31 - 1
-Fits = list[dict[str, Any]]  # what scikit-learn keeps of each fold of a candidate
+Fits = list[dict[str, Any]]  # of a candidate: scikit-learn's entry for each fold
 
 
 class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has no types
@@ -85,7 +85,7 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
         The `Optimizer`, with all trials. A choice that a space cannot hold is the index of a choice there.
     fold_effects_, fold_residual_deviation_
         How far the score on each fold lies above the mean for all candidates alike, shape (n_splits,); and the standard
-        deviation of what neither folds nor candidates explain.
+        deviation of the residuals.
 
     Examples
     --------
@@ -178,7 +178,7 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
             del self._evaluations
 
     def _given(self) -> object:
-        """Return what to search, by whichever name it was given."""
+        """Return the search space, given by either name."""
         given = [one for one in (self.search_spaces, self.param_distributions) if one is not None]
         if len(given) != 1:
             raise InvalidInput(
@@ -213,7 +213,7 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
             )
 
     def _conclude(self, optimizer: Optimizer, wanted: CandidateSpace, evaluations: _Evaluations) -> None:
-        """Set what is known at the end of the search."""
+        """Set the attributes of a search that has ended."""
         self._optimizer = optimizer
         if optimizer.best_seen is None:
             self._conclude_nothing(optimizer, evaluations)
@@ -262,7 +262,7 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
         return self._optimizer
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the optimizer's models: what it was told is enough; and what holds on to scikit-learn's own state.
+        """Leave out the optimizer's models, which its trials rebuild, and scikit-learn's own state.
 
         scikit-learn sends the search to its workers while it runs.
         """
@@ -276,7 +276,7 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
     def _format_results(
         self, candidate_params: Sequence[Any], n_splits: int, out: Fits, more_results: Any = None  # noqa: ARG002
     ) -> dict[str, Any]:  # fmt: skip
-        """Take note of what was fitted: the table is made at the end, once."""
+        """Take note of the fits: the table is made at the end, once."""
         return self._evaluations.note(out)
 
     def _select_best_index(self, refit: Any, refit_metric: str, results: dict[str, Any]) -> int:
@@ -350,7 +350,7 @@ class _Evaluations:
         return self.results
 
     def table(self, error_score: float | str) -> tuple[list[dict[str, Any]], int, Fits]:
-        """Return candidates, folds and fits, as scikit-learn makes its table from; those that failed are filled in."""
+        """Return candidates, folds and fits for scikit-learn's table, with failed ones filled in."""
         like = next(fits for fits in self.rows if fits is not None)[0]
         failed = {name: _failed_like(name, value, error_score) for name, value in like.items()}
         folds = self.search.n_splits_

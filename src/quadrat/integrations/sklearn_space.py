@@ -83,7 +83,7 @@ class CandidateSpace:
         return cls(space, {name: axis.shown for name, axis in axes.items() if axis.shown is not None})
 
     def candidate(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return parameters of the space as those that an estimator gets."""
+        """Return parameters of the space as an estimator gets them."""
         return {name: self.shown[name](value) if name in self.shown else value for name, value in params.items()}
 
     def all_params(self, at_most: int) -> list[dict[str, Any]] | None:
@@ -152,7 +152,7 @@ def _range(given: tuple[Any, ...]) -> Parameter:
 
 
 def _choices(values: list[Any]) -> _Axis:
-    """Return what a list is searched as: as it is where a space can hold it, else as the index of a choice."""
+    """Return a list as an axis: as it is where a space can hold it, else by the index of a choice."""
     if not values:
         raise InvalidInput("expected at least one choice, got an empty list")
     if len(values) > 2 and all(map(_is_number, values)):
@@ -167,7 +167,7 @@ def _choices(values: list[Any]) -> _Axis:
 
 
 def _distribution(given: Any) -> _Axis:
-    """Return what a frozen distribution of SciPy's is searched as."""
+    """Return a frozen distribution of SciPy's as an axis."""
     name = getattr(getattr(given, "dist", None), "name", "")
     low, high = (float(end) for end in given.support())
     if name in ("uniform", "loguniform", "reciprocal"):

@@ -3,8 +3,8 @@
 Notation, kept throughout the package: points live in the unit cube; K(x, z) depends on the difference x - z
 only; s^2 = K(x, x) is the same everywhere; B bounds the RKHS norm of f. Hyper-parameters are handled as logs.
 
-Gradients are given as pull-backs (vector-Jacobian products), because that is what their users need and because
-it lets sums and products of kernels compose without building an array of size n x m x D:
+Gradients are given as pull-backs (vector-Jacobian products), so that sums and products of kernels compose without
+building an array of size n x m x D:
 
     K, pull = kernel.hyper_vjp(X, Z);  pull(W)[i]    = sum_ab W_ab dK_ab / d log theta_i
     K, pull = kernel.x_vjp(X, Z);      pull(W)[a, i] = sum_b  W_ab dK(x_a, z_b) / d x_ai

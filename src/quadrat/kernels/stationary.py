@@ -47,7 +47,7 @@ class Stationary(Kernel):
     lengthscales: Lengthscales
     amplitude: float
 
-    # --- what a kernel states about its profile; h >= 0 has any shape
+    # --- the profile, which each kernel states; h >= 0 has any shape
 
     @abstractmethod
     def profile(self, h: Array) -> Array:
@@ -316,7 +316,7 @@ def squared_differences(X: Array) -> Array:
 
 
 def _is_cached(owner: type, name: str) -> bool:
-    """Whether an attribute of an instance is what a `cached_property` of its class found."""
+    """Whether an attribute of an instance is the kept value of a `cached_property`."""
     return isinstance(getattr(owner, name, None), cached_property)
 
 

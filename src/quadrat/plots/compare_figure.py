@@ -86,7 +86,7 @@ def _run(name: str, view: RunView, style: dict[str, Any], optimum: float | None)
         distance = (optimum - np.asarray(values)) if view.maximizes else (np.asarray(values) - optimum)
         return np.where(distance > 0, distance, np.nan)
 
-    # Where it changes, just before that, and the end: what is left out in between is level.
+    # Where it changes, just before that, and the end: in between it is level.
     changes = [i for i in range(1, len(seen.value)) if seen.value[i] != seen.value[i - 1]]
     rows = sorted({0, *changes, *(i - 1 for i in changes), len(seen.value) - 1}) if seen.value else []
     x, y = [seen.finished[i] for i in rows], shown([seen.value[i] for i in rows])

@@ -1,4 +1,4 @@
-"""A parameter as an axis of a figure: where its values lie, and what stands there, in the user's units."""
+"""A parameter as an axis of a figure: places and texts of its values, in the user's units."""
 
 from __future__ import annotations
 

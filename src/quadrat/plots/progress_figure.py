@@ -1,4 +1,4 @@
-"""How a run went: values, the best seen, what was recommended, and how much better anything could still be."""
+"""The course of a run: values, the best seen, recommendations, and the gain that is left."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _FULL = 400  # trials up to which their marks are drawn strongly
 
 
 def progress(run: Source, *, checkpoints: int | None = None) -> Any:
-    """Draw values against finished trials: the best seen, the recommended value with its interval, and what is left.
+    """Draw values against finished trials: the best seen, the recommended value with its interval, and the gain left.
 
-    Below them, what could still be gained: the certificate where there is one, else the fitted model's estimate.
+    The gain, below them, is the certificate where there is one, else the fitted model's estimate.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def _best(view: RunView) -> list[Any]:
 
 
 def _recommended(known: Sequence[Checkpoint]) -> list[Any]:
-    """The recommended value with its interval, which has the colour of what it is."""
+    """The recommended value with its interval, fitted and certified in their own colours."""
     if not known:
         return []
     traces = []
@@ -239,7 +239,7 @@ def _what_is_left(known: Sequence[Checkpoint]) -> list[Any]:
 
 
 def _focus(figure: Any, view: RunView, known: Sequence[Checkpoint]) -> None:
-    """Let the value axis show what counts: far outliers on the bad side, and wide first intervals, may leave it."""
+    """Let far outliers on the bad side, and wide first intervals, leave the axis of values."""
     values = view.values[~np.isnan(view.values)]
     if not len(values):
         return

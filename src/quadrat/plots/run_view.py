@@ -50,7 +50,7 @@ __all__ = [
 
 
 def study_axes(searched: Searched) -> tuple[ParameterAxis, ...]:
-    """Return the axes of what is searched; choices are searched by their place, integers with steps by their step."""
+    """Return the axes of a search; choices are searched by their place, integers with steps by their step."""
     axes = axes_of(searched.space)
     if not isinstance(searched, DistributionSpace):
         return axes
@@ -202,7 +202,7 @@ class RunView:
             f" {type(source).__name__}"
         )
 
-    # --- what was tried
+    # --- trials
 
     @property
     def space(self) -> Space:
@@ -270,7 +270,7 @@ class RunView:
             tuple(self.records[int(order[i])].number for i in holder[first:]),
         )
 
-    # --- what is recommended
+    # --- recommendations
 
     @cached_property
     def recommendation(self) -> Recommendation | None:
@@ -300,7 +300,7 @@ class RunView:
         return len(self.finished) <= REPLAYED
 
     def checkpoints(self, most: int = CHECKPOINTS) -> tuple[Checkpoint, ...]:
-        """Return what was recommended after so many finished trials, at up to `most` moments of the run.
+        """Return the recommendations after so many finished trials, at up to `most` moments of the run.
 
         The last is now. The run happens again for it, once, and the answer is kept. In contexts there is no single
         recommendation: then there are none.
@@ -358,7 +358,7 @@ class RunView:
             why=why_in_study(recommendation.why, best.number, record.number, self.missing),
         )
 
-    # --- what is believed
+    # --- predictions
 
     def believed(self, units: Array) -> Believed:
         """Return the predictions of the method at points `units` (m, D) of the unit cube, where it has a model."""

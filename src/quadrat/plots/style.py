@@ -81,7 +81,7 @@ def _loaded(name: str) -> Any:
 # Okabe and Ito's colours, which colour-blind readers tell apart, without black and yellow, which pages swallow.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8a929b", "#7f7a1f", "#9467bd")
 BEST, RECOMMENDED, DATA, FAILED = "#E69F00", "#0072B2", "#8a929b", "#D55E00"
-FITTED, CERTIFIED = "#0072B2", "#009E73"  # what a model estimates, and what is guaranteed, never look the same
+FITTED, CERTIFIED = "#0072B2", "#009E73"  # estimates and guarantees never look the same
 SCALE, SCALE_DOWN = "Viridis", "Viridis_r"  # from low to high, readable without colours too; the best is always bright
 INK, GRID = "#737b86", "rgba(128, 137, 148, 0.22)"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
@@ -101,7 +101,7 @@ def plain(text: object, most: int = 60) -> str:
 
 
 def shortened(text: object, most: int) -> str:
-    """Return text of at most so many characters; what is cut off is shown as dots."""
+    """Return text of at most so many characters; dots stand for the rest."""
     words = str(text)
     return words if len(words) <= most else words[: most - 1] + "…"
 

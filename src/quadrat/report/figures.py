@@ -1,4 +1,4 @@
-"""The figures of a report: those that a run has, below a size, with their titles and captions as text."""
+"""The figures of a report, each below a size, with their titles and captions as text."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _first(view: RunView, most: int) -> list[str] | None:
 def captioned(figure: Any) -> tuple[str, str]:
     """Return the title and the line below it as text, and take both out of the figure: a page wraps them, plotly not.
 
-    Titles are HTML whose tags are ours alone: what users wrote is escaped in them.
+    Titles are HTML whose tags are ours alone: users' words are escaped in them.
     """
     title, _, said = str(figure.layout.title.text or "").partition("<br>")
     # Pixels above the axes: for a legend, or the labels of parallel axes.

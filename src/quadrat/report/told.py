@@ -57,7 +57,7 @@ class Told:
 
 
 def told_of(source: Source, where: str | None = None) -> Told:
-    """Return what there is to report of a run, with the options by which commands find its study."""
+    """Return the contents of a report of a run; `where` are the options by which commands find its study."""
     view = RunView.of(source)
     if not isinstance(source, RunView | Optimizer | Result):
         return _of_study(view, source, where)  # type: ignore[arg-type]

@@ -34,7 +34,7 @@ _MOST_LISTED = 10_000  # combinations of values up to which a finite space is li
 
 
 def passes(feasible: Feasible, params: Mapping[str, Any]) -> bool:
-    """Return what the user's test says of these parameters."""
+    """Return the answer of the user's test for these parameters; only True and False are accepted."""
     try:
         answer = feasible(dict(params))
     except Exception as error:

@@ -25,9 +25,8 @@ __all__ = ["Fidelity"]
 class Fidelity(Parameter):
     """The level at which to evaluate: epochs, grid points, a share of the data. The last level is the one that counts.
 
-    A method that handles fidelities evaluates cheap levels to find out where costly evaluations pay; what it
-    recommends is for the last level. Each level owns a bin of the unit axis, and its unit coordinate is the centre of
-    the bin.
+    A method that handles fidelities evaluates cheap levels to find out where costly evaluations pay, and recommends
+    for the last level. Each level owns a bin of the unit axis, and its unit coordinate is the centre of the bin.
 
     Parameters
     ----------
@@ -86,7 +85,7 @@ class Fidelity(Parameter):
         return list(self.levels).index(value)  # type: ignore[arg-type]  # a value of a trial
 
     def cost_of(self, value: object) -> float:
-        """Return what one evaluation at the level `value` costs."""
+        """Return the cost of one evaluation at the level `value`."""
         return self.cost[self.level(value)]
 
     @property

@@ -44,7 +44,7 @@ Requirements: TypeAlias = "dict[str, tuple[tuple[str, Array], ...]]"
 
 
 def requirements(parameters: Mapping[str, Parameter]) -> Requirements:
-    """Return what each parameter requires of its parents."""
+    """Return the codes that each parameter requires of its parents."""
     return {
         name: tuple(
             (parent, _required_codes(name, parent, allowed, parameters))
@@ -248,7 +248,7 @@ def Context(parameter: P) -> P:  # reads as what it makes: site=Context(Categori
 
 
 def context_of(space: Space, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what parameters of the space say of the context."""
+    """Return the context among parameters of the space."""
     return {name: params[name] for name in space.contexts}
 
 

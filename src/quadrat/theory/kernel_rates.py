@@ -7,18 +7,7 @@ from __future__ import annotations
 
 from quadrat.errors import NotAvailable
 from quadrat.kernels import GammaExponential, InformationGainRate, Kernel, PiecewisePolynomial
-from quadrat.theory.catalogue import (
-    ADAPTED_GP_UCB,
-    BPE,
-    GP_THREDS,
-    GP_UCB,
-    GP_UCB_VAKILI,
-    IGP_UCB,
-    LOWER_BOUND,
-    LP_ZERO,
-    LP_ZERO_VAKILI,
-    RIPS,
-)
+from quadrat.theory import catalogue
 from quadrat.theory.exponents import Exponents, adapted_regularisation, information_type, order_optimal
 from quadrat.theory.rate import Certainty, Method, Power, Rate
 from quadrat.theory.theorem import theorem_exponents
@@ -55,33 +44,30 @@ def unknown_row(method: Method, reason: str, condition: str = "") -> Rate:
 def unoptimised_rows(gain: InformationGainRate | str) -> tuple[Rate, ...]:
     """Return GP-UCB with this gain, and GP-UCB with a regulariser that grows."""
     if isinstance(gain, str):
-        return unknown_row(GP_UCB_VAKILI, gain), unknown_row(ADAPTED_GP_UCB, gain)
+        return unknown_row(catalogue.GP_UCB_VAKILI, gain), unknown_row(catalogue.ADAPTED_GP_UCB, gain)
     polynomial, certainty = gain.power > 0, _certainty_of(gain)
     return (
         Rate(
-            GP_UCB_VAKILI,
+            catalogue.GP_UCB_VAKILI,
             *powers(information_type(gain.power), certainty, None if polynomial else gain.log_power),
             "sublinear when gamma_n grows less than sqrt(n)" if polynomial else "any D",
             f"gamma_n = {gain}.",
         ),
-        Rate(ADAPTED_GP_UCB, *powers(adapted_regularisation(gain.power), certainty), "any D"),
+        Rate(catalogue.ADAPTED_GP_UCB, *powers(adapted_regularisation(gain.power), certainty), "any D"),
     )
 
 
 def optimal_rows(gain: InformationGainRate | str, *, lipschitz: bool) -> tuple[Rate, ...]:
     """Return the algorithms with regret sqrt(n gamma_n)."""
     if isinstance(gain, str):
-        return tuple(unknown_row(method, gain) for method in (RIPS, GP_THREDS, BPE))
+        return tuple(unknown_row(method, gain) for method in (catalogue.RIPS, catalogue.GP_THREDS, catalogue.BPE))
     both = powers(order_optimal(gain.power), _certainty_of(gain))
     note = "Dimension-free powers of log n are not tracked."
-    threds = (
-        Rate(GP_THREDS, *both, "Lipschitz f", note)
-        if lipschitz
-        else unknown_row(
-            GP_THREDS, "Its analysis assumes a Lipschitz f, which this kernel is not known to give.", "Lipschitz f"
-        )
-    )
-    return Rate(RIPS, *both, "any D", note), threds, Rate(BPE, *both, "any D", note)
+    threds = Rate(catalogue.GP_THREDS, *both, "Lipschitz f", note)
+    if not lipschitz:
+        reason = "Its analysis assumes a Lipschitz f, which this kernel is not known to give."
+        threds = unknown_row(catalogue.GP_THREDS, reason, "Lipschitz f")
+    return Rate(catalogue.RIPS, *both, "any D", note), threds, Rate(catalogue.BPE, *both, "any D", note)
 
 
 def squared_exponential_rates(kernel: Kernel, dimension: int) -> tuple[Rate, ...]:
@@ -95,11 +81,11 @@ def squared_exponential_rates(kernel: Kernel, dimension: int) -> tuple[Rate, ...
     half = information_type(gain.power)
     lower = powers(half, Certainty.PROVED, dimension / 4)
     return (
-        Rate(LOWER_BOUND, *lower, "any D", "Written sqrt(n (log n)^(D/2)) in its source."),
-        Rate(GP_UCB, *powers(half, Certainty.PROVED, gain.log_power + 1.5), "any D"),
-        Rate(IGP_UCB, *powers(half, Certainty.PROVED, gain.log_power), "any D"),
+        Rate(catalogue.LOWER_BOUND, *lower, "any D", "Written sqrt(n (log n)^(D/2)) in its source."),
+        Rate(catalogue.GP_UCB, *powers(half, Certainty.PROVED, gain.log_power + 1.5), "any D"),
+        Rate(catalogue.IGP_UCB, *powers(half, Certainty.PROVED, gain.log_power), "any D"),
         unoptimised_rows(gain)[1],
-        _corollary(LP_ZERO, kernel, dimension, gain),
+        _corollary(catalogue.LP_ZERO, kernel, dimension, gain),
         *optimal_rows(gain, lipschitz=True),
     )
 
@@ -108,10 +94,10 @@ def general_rates(kernel: Kernel, dimension: int) -> tuple[Rate, ...]:
     """Return the rows that follow from a Hölder pair and from a rate of the information gain, where there are any."""
     gain = _gain_of(kernel, dimension)
     return (
-        unknown_row(LOWER_BOUND, _no_lower_bound(kernel, dimension)),
+        unknown_row(catalogue.LOWER_BOUND, _no_lower_bound(kernel, dimension)),
         *unoptimised_rows(gain),
-        _corollary(LP_ZERO, kernel, dimension, None),
-        _corollary(LP_ZERO_VAKILI, kernel, dimension, gain),
+        _corollary(catalogue.LP_ZERO, kernel, dimension, None),
+        _corollary(catalogue.LP_ZERO_VAKILI, kernel, dimension, gain),
         *optimal_rows(gain, lipschitz=_holder_exponent(kernel) == 1.0),
     )
 

@@ -45,7 +45,7 @@ class Certainty(Enum):
 
     @property
     def meaning(self) -> str:
-        """One sentence on what the word promises."""
+        """One sentence on the meaning of the word."""
         return _MEANINGS[self]
 
     @property
@@ -97,7 +97,7 @@ class Power:
 
     @classmethod
     def unknown(cls, reason: str) -> Power:
-        """Return the power that nobody states, and the `reason`."""
+        """Return the power without an exponent, and the `reason`."""
         return cls(None, Certainty.UNKNOWN, reason=reason)
 
     def __str__(self) -> str:

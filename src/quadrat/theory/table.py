@@ -101,7 +101,7 @@ class RateTable:
         return "\n".join([head, "", *lines, *([""] if foot else []), *foot])
 
     def explain(self) -> str:
-        """Return what each column means, and for each method what it does, where it holds, what it costs."""
+        """Return the meaning of each column, and the idea, source, conditions and cost of each method."""
         lines = ["Columns"]
         lines += [_wrap(f"  {name}: ", text) for name, text in _COLUMNS]
         lines += ["", "Status"]
