@@ -93,8 +93,9 @@ optimizer.outcome: optimizer.direction optimizer.measured
 optimizer.reports: optimizer.certifying optimizer.predicting optimizer.recommendation optimizer.recommending
 optimizer.run: optimizer.collisions optimizer.domain_of optimizer.events
 optimizer.trial: optimizer.settings_text
+plots.cells_figure: plots.plane_cells
 plots.importance_figure: plots.sobol_indices
-plots.run_view: plots.study_axes plots.trial_text
+plots.run_view: plots.partition_view plots.study_axes plots.trial_text
 plots.style: plots.library
 report.findings: report.interval_strip report.noise
 report.told: report.reproduction

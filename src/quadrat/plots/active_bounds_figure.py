@@ -10,8 +10,7 @@ import numpy as np
 from quadrat.errors import NotAvailable
 from quadrat.methods.lp.cells import BOUNDS
 from quadrat.plots.cells_figure import moments
-from quadrat.plots.partition_view import Round
-from quadrat.plots.run_view import RunView, Source
+from quadrat.plots.run_view import Round, RunView, Source
 from quadrat.plots.style import PALETTE, finish, plain, scatter, subplots, tinted
 
 __all__ = ["active_bounds"]

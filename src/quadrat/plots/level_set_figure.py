@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from quadrat.optimizer import LevelSetReport
-from quadrat.plots.cells_figure import label_axes, trial_marks
+from quadrat.plots.cells_figure import chosen_axes, label_axes, plane_cells, trial_marks
 from quadrat.plots.parameter_axis import ParameterAxis
-from quadrat.plots.partition_view import Partition
-from quadrat.plots.plane_cells import chosen_axes, plane_cells
-from quadrat.plots.run_view import RunView, Source
+from quadrat.plots.run_view import Partition, RunView, Source
 from quadrat.plots.style import INK, finish, graph_objects, number, plain, scatter, tinted
 
 __all__ = ["level_set"]
