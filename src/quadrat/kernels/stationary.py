@@ -123,6 +123,8 @@ class Stationary(Kernel):
         amplitude = as_number(self.amplitude, name="amplitude", above=0.0, at_most=1e150)
         object.__setattr__(self, "amplitude", amplitude)
 
+    _check_fields = __post_init__  # its former name, which kernels of users may call
+
     @cached_property
     def _theta(self) -> Array:
         return np.atleast_1d(np.asarray(self.lengthscales, dtype=np.float64))

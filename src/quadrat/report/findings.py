@@ -104,6 +104,7 @@ def findings_of(told: Told) -> Findings:
     interval, kind = found.certified_interval, "certified"
     if interval is None:
         interval, kind = found.credible_interval, "90 % credible" if found.credible_interval else ""
+    delta = getattr(view.optimizer.method, "delta", None)
     failures = tuple(row.note for row in told.rows if row.state == "failed")
     return Findings(
         title=view.title or f"{view.direction.capitalize()} with {view.method}",
@@ -112,7 +113,7 @@ def findings_of(told: Told) -> Findings:
         certificate=certificate,
         interval=interval,
         kind=kind,
-        value=_value(found, interval, kind, _delta(view)),
+        value=_value(found, interval, kind, delta if isinstance(delta, float) else None),
         remaining=_remaining(view, found, certificate),
         best=Judgement(number_text(found.best_seen.value), found.why),
         next_step=next_step(
@@ -155,7 +156,10 @@ def _value(found: Recommendation, interval: tuple[float, float] | None, kind: st
 
 def _remaining(view: RunView, found: Recommendation, certificate: CertificateReport) -> Judgement:
     if certificate.value is not None:
-        best = "" if certificate.best_possible is None else _no_better(view, certificate.best_possible)
+        best = ""
+        if certificate.best_possible is not None:
+            side = "above" if view.maximizes else "below"
+            best = f" No setting is {side} {number_text(certificate.best_possible)}."
         most = number_text(certificate.value)
         said = f"Certified: within {most} of the optimum, under the stated assumptions.{best}"
         return Judgement(f"≤ {most}", said)
@@ -167,17 +171,5 @@ def _remaining(view: RunView, found: Recommendation, certificate: CertificateRep
         most = "" if upper is None else f", and with 90 % at most {number_text(upper)}"
         spoiled = "" if view.uncertified is None else f" ({view.uncertified})"
         return Judgement(gain, f"Estimated gain: {gain}{most}. Fitted to the trials, not certified{spoiled}.")
-    return Judgement("not known", f"{_sentence(certificate.reason or 'The method has no model')}.")
-
-
-def _no_better(view: RunView, best_possible: float) -> str:
-    return f" No setting is {'above' if view.maximizes else 'below'} {number_text(best_possible)}."
-
-
-def _delta(view: RunView) -> float | None:
-    delta = getattr(view.optimizer.method, "delta", None)
-    return float(delta) if isinstance(delta, float) else None
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:].rstrip(".")
+    why = (certificate.reason or "The method has no model").rstrip(".")
+    return Judgement("not known", f"{why[:1].upper()}{why[1:]}.")
