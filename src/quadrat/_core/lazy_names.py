@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from quadrat._core.moved import warn_of
+from quadrat._core.moved import LEFT, warn_of
 
 __all__ = ["lazy_names"]
 
@@ -32,7 +32,8 @@ def lazy_names(
     Returns
     -------
     tuple
-        The module of each public name; and the package's `__getattr__` and `__dir__` (PEP 562).
+        The module of each public name; and the package's `__getattr__` and `__dir__` (PEP 562). A name that left the
+        package is an AttributeError that says where it is.
 
     Examples
     --------
@@ -52,7 +53,7 @@ def lazy_names(
             warn_of(f"{package}.{name}", f"{new}.{name}")
             return getattr(import_module(new), name)
         if name not in module_of:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise AttributeError(LEFT.get(f"{package}.{name}", f"module {package!r} has no attribute {name!r}"))
         home_of_name = module_of[name]
         module = home_of_name if home_of_name.startswith("quadrat.") else f"{package}.{home_of_name}"
         value: object = getattr(import_module(module), name)
