@@ -17,14 +17,14 @@ import time
 
 import numpy as np
 
-from quadrat import problems
+import problems
+from problems import Problem
 from quadrat.confidence import UserHolder
 from quadrat.kernels import Matern
 from quadrat.methods import registry
 from quadrat.methods.base import Domain, Method, Search, Told
 from quadrat.methods.lp.method import LP0, LPGPUCB
 from quadrat.methods.lp.preset import PAPER_METHODS, paper_preset
-from quadrat.problems import Problem
 from quadrat.randomness import generator
 
 PEER_PYTHON = ROOT / ".venv-peers" / "bin" / "python"

@@ -33,8 +33,8 @@ from typing import Any
 
 import numpy as np
 
+import problems
 import quadrat as qd
-from quadrat import problems
 from quadrat._core.arrays import Array
 from quadrat.gp import Observations
 from quadrat.methods import registry

@@ -15,7 +15,7 @@ from itertools import product
 
 import numpy as np
 
-from quadrat import problems
+import problems
 from quadrat.methods import registry
 from quadrat.methods.base import Domain, Told
 from quadrat.methods.lp.preset import PAPER_METHODS, paper_preset

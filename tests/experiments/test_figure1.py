@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from grid import Row
 
-from quadrat import problems
+import problems
 from quadrat.kernels import Matern
 from quadrat.methods import registry
 from quadrat.methods.acquisition import log_expected_improvement, log_probability_of_improvement

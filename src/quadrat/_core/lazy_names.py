@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from quadrat._core.moved import warn_of
+from quadrat._core.moved import LEFT, warn_of
 
 __all__ = ["lazy_names"]
 
@@ -18,7 +18,8 @@ def lazy_names(
 
     Lists of names are separated by spaces. `home` has the public names of each module of the package, or of any module
     by its full name. `modules` are attributes without an import of their own. `former` has names that were public here
-    once, by the module of the package that has them now: they still resolve, with a warning.
+    once, by the module of the package that has them now: they still resolve, with a warning. A name that left
+    the package is an AttributeError that says where it is.
 
     Examples
     --------
@@ -38,7 +39,7 @@ def lazy_names(
             warn_of(f"{package}.{name}", f"{new}.{name}")
             return getattr(import_module(new), name)
         if name not in module_of:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise AttributeError(LEFT.get(f"{package}.{name}", f"module {package!r} has no attribute {name!r}"))
         home_of_name = module_of[name]
         module = home_of_name if home_of_name.startswith("quadrat.") else f"{package}.{home_of_name}"
         value: object = getattr(import_module(module), name)

@@ -1,4 +1,7 @@
-"""Old names of modules and keywords, which still work, with a warning that says the new ones."""
+"""Old names of modules and keywords, which still work, with a warning that says the new ones.
+
+Names that left the package give an error that says where in the repository they are.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from typing import ParamSpec, TypeVar
 
 from quadrat.errors import InvalidInput
 
-__all__ = ["MOVED", "renamed", "resolve_old_names", "warn_of"]
+__all__ = ["LEFT", "MOVED", "renamed", "resolve_old_names", "warn_of"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -112,20 +115,34 @@ theory.kernel_rates: theory.gain_rates
 theory.table: theory.survey
 """
 
+# A folder of the repository: modules and public names that were in the package and are there now.
+_LEFT_TABLE = """
+benchmarks/problems: problems.catalogue problems.classics problems.noise problems.problem problems.regret
+    problems.Gaussian problems.Heteroscedastic problems.NoiseLaw problems.NoisyProblem problems.Observation
+    problems.Problem problems.RegretTrace problems.StudentT problems.Uniform problems.get problems.names
+    problems.regrets
+"""
+
 
 def _read(table: str) -> dict[str, str]:
     found: dict[str, str] = {}
     now = ""
     for word in table.split():
         if word.endswith(":"):
-            now = f"quadrat.{word[:-1]}"
+            now = word[:-1]
         else:
             found[f"quadrat.{word}"] = now
     return found
 
 
-MOVED = _read(_TABLE)
+MOVED = {old: f"quadrat.{now}" for old, now in _read(_TABLE).items()}
 """From the names of modules in version 0.1 to those of today, in full."""
+
+LEFT = {
+    old: f"{old} left the package: it is in {folder}/ of Quadrat's repository"
+    for old, folder in _read(_LEFT_TABLE).items()
+}
+"""What to say of modules and public names of version 0.1 that are no longer installed, by their full names."""
 
 
 def warn_of(old: str, new: str) -> None:
@@ -172,6 +189,8 @@ class _OldNames(MetaPathFinder, Loader):
         path: Sequence[str] | None,  # noqa: ARG002
         target: ModuleType | None = None,  # noqa: ARG002
     ) -> ModuleSpec | None:
+        if fullname in LEFT:  # without `name`: Python would say of `from package import it` only that there is none
+            raise ModuleNotFoundError(LEFT[fullname])
         if fullname not in MOVED:
             return None
         return ModuleSpec(fullname, self, is_package=any(other.startswith(f"{fullname}.") for other in MOVED))

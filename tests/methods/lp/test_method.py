@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from quadrat import problems
+import problems
 from quadrat._core.arrays import Array
 from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, Interval, LocalBand, UserHolder
 from quadrat.confidence.local_band import CAPACITY

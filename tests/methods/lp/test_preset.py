@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from quadrat import problems
+import problems
 from quadrat.confidence import UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.methods import registry

@@ -5,9 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
+from problems import Problem, from_rkhs
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.problems import Problem
+from quadrat.kernels import Matern
+from quadrat.problems import draw_rkhs_function
+from quadrat.randomness import generator
 
 
 def _bowl(points: Array) -> Array:
@@ -132,3 +135,16 @@ def test_what_cannot_be_shifted_says_so() -> None:
         _problem().shifted(0).shifted(1)
     with pytest.raises(InvalidInput, match="seed"):
         _problem().shifted(-1)
+
+
+def test_an_rkhs_function_claims_an_optimum_only_if_given_one() -> None:
+    f = draw_rkhs_function(Matern(2.5, 0.3), 2, rng=generator(12))
+    honest = from_rkhs(f)
+    assert honest.optimal_value is None
+    assert honest.optimizers.shape == (0, 2)
+    point, value = f.maximum()
+    known = from_rkhs(f, "bumps", optimum=(point, value))
+    assert known.name == "bumps"
+    assert known.optimal_value == value
+    assert known(point) == value
+    assert known.anchor is None  # the maximum on the cube need not be one beyond

@@ -3,10 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from problems import Problem, RegretTrace, from_rkhs, get, regrets
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
-from quadrat.problems import Problem, RegretTrace, draw_rkhs_function, get, regrets
+from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 
 
@@ -65,13 +66,13 @@ def test_terms_that_were_not_given_are_absent() -> None:
 
 def test_an_unknown_optimum_must_be_stated() -> None:
     f = draw_rkhs_function(Matern(2.5, 0.3), 2, rng=generator(2))
-    problem = f.as_problem()
+    problem = from_rkhs(f)
     points = generator(3).random((5, 2))
     with pytest.raises(NotAvailable, match="optimal_value="):
         RegretTrace.of(problem, points)
     _, best = f.maximum()
     stated = RegretTrace.of(problem, points, optimal_value=best, recommended=points)
-    carried = RegretTrace.of(f.as_problem(optimum=f.maximum()), points)
+    carried = RegretTrace.of(from_rkhs(f, optimum=f.maximum()), points)
     np.testing.assert_array_equal(stated.instantaneous, carried.instantaneous)
     np.testing.assert_array_equal(stated.recommended, stated.instantaneous)
 

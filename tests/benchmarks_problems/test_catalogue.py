@@ -6,10 +6,10 @@ import pickle
 import numpy as np
 import pytest
 
-from quadrat import problems
+import problems
+from problems import classics
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
-from quadrat.problems import classics
 from quadrat.randomness import generator
 
 STANDARDISED = ("branin2", "goldstein2", "goldstein2_raw", "hartmann6", "ackley5", "levy8", "rosenbrock4", "rastrigin3")

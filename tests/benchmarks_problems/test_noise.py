@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quadrat import problems
+import problems
+from problems import Gaussian, Heteroscedastic, NoiseLaw, NoisyProblem, StudentT, Uniform
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
-from quadrat.problems import Gaussian, Heteroscedastic, NoiseLaw, NoisyProblem, StudentT, Uniform
 from quadrat.randomness import generator
 
 HERE = np.array([0.5, 0.5])

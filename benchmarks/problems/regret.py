@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from problems.problem import Problem
 from quadrat._core.arrays import Array, ArrayLike, as_number, as_points, as_vector
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.problems.problem import Problem
 
 __all__ = ["RegretTrace", "regrets"]
 
@@ -48,7 +48,7 @@ def regrets(problem: Problem, points: ArrayLike, *, optimal_value: float | None 
 
     Examples
     --------
-    >>> from quadrat import problems
+    >>> import problems
     >>> branin = problems.get("branin")
     >>> regrets(branin, [[0.5, 0.5], [0.0, 0.0]]).round(1)
     array([ 23.7, 307.7])
@@ -84,7 +84,7 @@ class RegretTrace:
 
     Examples
     --------
-    >>> from quadrat import problems
+    >>> import problems
     >>> trace = RegretTrace.of(problems.get("branin"), [[0.0, 0.0], [0.5, 0.5], [0.1, 0.2]])
     >>> trace.best_evaluated.round(1)
     array([307.7, 23.7, 23.7])

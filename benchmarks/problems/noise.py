@@ -18,9 +18,9 @@ from typing import Protocol
 
 import numpy as np
 
+from problems.problem import Problem
 from quadrat._core.arrays import Array, ArrayLike, as_number, as_points
 from quadrat.errors import InvalidInput
-from quadrat.problems.problem import Problem
 from quadrat.randomness import generator
 
 __all__ = ["Gaussian", "Heteroscedastic", "NoiseLaw", "NoisyProblem", "Observation", "StudentT", "Uniform"]
@@ -212,7 +212,7 @@ class Observation:
 
     Examples
     --------
-    >>> from quadrat import problems
+    >>> import problems
     >>> seen = NoisyProblem(problems.get("branin"), Gaussian(0.1), seed=0).evaluate([0.5, 0.5], number=0)
     >>> abs(seen.value - seen.noiseless) < 0.5
     True
@@ -240,7 +240,7 @@ class NoisyProblem:
 
     Examples
     --------
-    >>> from quadrat import problems
+    >>> import problems
     >>> noisy = NoisyProblem(problems.get("branin2"), Gaussian(0.1), seed=7)
     >>> seen = noisy.evaluate([0.5, 0.5], number=4)
     >>> seen == noisy.evaluate([0.5, 0.5], number=4), seen.noiseless == noisy.problem([0.5, 0.5])

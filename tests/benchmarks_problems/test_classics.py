@@ -6,8 +6,8 @@ from math import cos, e, exp, log, log1p, pi, sin, sqrt
 import numpy as np
 import pytest
 
+from problems import classics
 from quadrat._core.arrays import Array
-from quadrat.problems import classics
 from quadrat.randomness import generator
 
 # Written again from the literature [SB13], a point at a time, so that a slip in vectorising shows.

@@ -10,7 +10,7 @@ The functions of eight variables are the sums sum_i c_i g(x_{2i-1}, x_{2i}), c =
 Section "Empirical Results", Expt. 1, with g standardised: an affine image of the sum of the classics, in which
 nothing but the unit differs (`Problem.in_original_units` goes back).
 
-The classics and their references are in `quadrat.problems.classics`.
+The classics and their references are in `problems.classics`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from problems import classics
+from problems.problem import Problem
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
-from quadrat.problems import classics
-from quadrat.problems.problem import Problem
 
 __all__ = ["get", "names"]
 

@@ -16,9 +16,10 @@ import numpy as np
 
 from quadrat._core.arrays import Array, ArrayLike, as_number, as_points, as_vector
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.problems import RKHSFunction
 from quadrat.randomness import generator
 
-__all__ = ["Problem"]
+__all__ = ["Problem", "from_rkhs"]
 
 # The stream of the shifts, and the range from which the new place of the optimum is drawn. Recorded results depend
 # on these three numbers.
@@ -71,7 +72,7 @@ class Problem:
 
     Examples
     --------
-    >>> from quadrat import problems
+    >>> import problems
     >>> branin = problems.get("branin")
     >>> branin.dimension, branin.optimizers.shape, round(branin.optimal_value, 6)
     (2, (3, 2), -0.397887)
@@ -173,7 +174,7 @@ class Problem:
 
         Examples
         --------
-        >>> from quadrat import problems
+        >>> import problems
         >>> moved = problems.get("levy8").shifted(3)
         >>> moved.name, moved.optimizers.round(2)[0, :3]
         ('levy8~3', array([0.4 , 0.66, 0.5 ]))
@@ -204,6 +205,31 @@ class Problem:
         if np.size(points) == 0:
             return np.empty((0, self.dimension))
         return as_points(points, dimension=self.dimension, name=name)
+
+
+def from_rkhs(function: RKHSFunction, name: str = "rkhs", *, optimum: tuple[Array, float] | None = None) -> Problem:
+    """Return a function of known norm as a problem on the unit cube.
+
+    Parameters
+    ----------
+    function
+        Such as `quadrat.problems.draw_rkhs_function` draws.
+    name
+        The name of the problem.
+    optimum
+        A maximiser and its value, such as `RKHSFunction.maximum` finds. Without it the problem does not claim to know
+        its optimal value, and regrets need one stated.
+    """
+    point, value = (np.empty((0, function.dimension)), None) if optimum is None else optimum
+    return Problem(
+        name=name,
+        dimension=function.dimension,
+        function=function.values,
+        optimizers=np.reshape(point, (-1, function.dimension)),
+        optimal_value=value,
+        description=f"sum of {function.weights.size} kernels with RKHS norm {function.norm:.6g}",
+        reference="Berlinet and Thomas-Agnan 2004, section 1.3",
+    )
 
 
 @dataclass(frozen=True, eq=False)
