@@ -14,26 +14,12 @@ __all__ = ["lazy_names"]
 def lazy_names(
     package: str, home: Mapping[str, str], modules: str = "", former: Mapping[str, str] | None = None
 ) -> tuple[dict[str, str], Callable[[str], object], Callable[[], list[str]]]:
-    """What a package needs to load its names lazily.
+    """Return the module of each public name of `package`, and its `__getattr__` and `__dir__` (PEP 562).
 
-    Parameters
-    ----------
-    package
-        The name of the package, its `__name__`.
-    home
-        For each module of the package, or by its full name for each module of another package of ours, the public names
-        that it defines, separated by spaces.
-    modules
-        Modules of the package that are attributes of it without an import of their own, separated by spaces.
-    former
-        Names that were public here once, by the module of the package that has them now: they still resolve, with a
-        warning.
-
-    Returns
-    -------
-    tuple
-        The module of each public name; and the package's `__getattr__` and `__dir__` (PEP 562). A name that left the
-        package is an AttributeError that says where it is.
+    Lists of names are separated by spaces. `home` has the public names of each module of the package, or of any module
+    by its full name. `modules` are attributes without an import of their own. `former` has names that were public here
+    once, by the module of the package that has them now: they still resolve, with a warning. A name that left
+    the package is an AttributeError that says where it is.
 
     Examples
     --------

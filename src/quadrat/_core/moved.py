@@ -1,6 +1,6 @@
-"""Where modules and keywords went: their old names still work, with a warning that says what they are called now.
+"""Old names of modules and keywords, which still work, with a warning that says the new ones.
 
-Names of what left the package give an error that says where in the repository it is.
+Names that left the package give an error that says where in the repository they are.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _HERE = Path(__file__).parent
 
-# Where a module is now: what it was called before; names without the package.
+# Where a module is now: its former names; without the package.
 _TABLE = """
-_core.arrays: arrays growing
+_core.arrays: arrays growing theory.whole
 _core.blas_threads: blas_threads
 _core.html: heights html
 _core.lazy_names: lazy_names
@@ -35,6 +35,9 @@ cli.screen: cli.sparkline
 cli.study_commands: cli.json_output cli.where
 errors: space.suggestions
 gp.fit: gp.priors
+kernels.base: kernels.facts
+kernels.composite: kernels.tied
+kernels.exponential: kernels.gamma_exponential kernels.rational_quadratic kernels.squared_exponential
 loop: tune
 loop.dask_executor: integrations.dask_executor
 loop.executors: studies.executors
@@ -93,9 +96,12 @@ optimizer.outcome: optimizer.direction optimizer.measured
 optimizer.reports: optimizer.certifying optimizer.predicting optimizer.recommendation optimizer.recommending
 optimizer.run: optimizer.collisions optimizer.domain_of optimizer.events
 optimizer.trial: optimizer.settings_text
-plots.run_view: plots.study_axes plots.trial_text
+plots.cells_figure: plots.plane_cells
+plots.importance_figure: plots.sobol_indices
+plots.run_view: plots.partition_view plots.study_axes plots.trial_text
 plots.style: plots.library
 report.findings: report.interval_strip report.noise
+report.told: report.reproduction
 space.parameter: space.choices space.conditions space.scales
 space.space: space.coding space.context space.dependencies
 studies.distributions: integrations.distributions
@@ -105,6 +111,8 @@ studies.notes: integrations.study_method integrations.study_space
 studies.recommendation: integrations.study_recommendation integrations.study_run
 studies.running_trials: integrations.running_trials
 studies.sampler: integrations.optuna_sampler
+theory.kernel_rates: theory.gain_rates
+theory.table: theory.survey
 """
 
 # A folder of the repository: modules and public names that were in the package and are there now.
@@ -138,7 +146,7 @@ LEFT = {
 
 
 def warn_of(old: str, new: str) -> None:
-    """Warn that a name is now another one, on behalf of whoever uses it."""
+    """Warn that a name is now another one, at the line that uses it."""
     level, frame = 2, sys._getframe(1)  # Python itself does not count frames of the import system
     while frame.f_back is not None and (_is_import(frame) or Path(frame.f_code.co_filename).parent == _HERE):
         level, frame = level + (not _is_import(frame)), frame.f_back
@@ -146,26 +154,7 @@ def warn_of(old: str, new: str) -> None:
 
 
 def renamed(old: str, new: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """Let a function still be called with the `old` name of a keyword; calls that use it are warned.
-
-    Parameters
-    ----------
-    old, new
-        The names of the keyword in version 0.1 and now. The function has the new one.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> @renamed(old="n_parallel", new="workers")
-    ... def run(*, workers=1):
-    ...     return workers
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     run(n_parallel=3)
-    3
-    >>> print(caught[0].message)
-    n_parallel= is now workers=
-    """
+    """Let a function still be called with the `old` name of its keyword `new`, with a warning."""
     from inspect import signature  # here: `import quadrat` should not pay for it
 
     def with_old_name(function: Callable[_P, _T]) -> Callable[_P, _T]:
@@ -218,4 +207,4 @@ class _OldNames(MetaPathFinder, Loader):
 def resolve_old_names() -> None:
     """Let modules be imported by their old names."""
     if not any(isinstance(finder, _OldNames) for finder in sys.meta_path):
-        sys.meta_path.append(_OldNames())  # last: it is asked for what nobody else finds
+        sys.meta_path.append(_OldNames())  # last: after all other finders

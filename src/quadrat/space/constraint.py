@@ -34,13 +34,7 @@ _MOST_LISTED = 10_000  # combinations of values up to which a finite space is li
 
 
 def passes(feasible: Feasible, params: Mapping[str, Any]) -> bool:
-    """Return what the user's test says of these parameters.
-
-    Raises
-    ------
-    InvalidInput
-        The test raised, or returned something that is neither true nor false.
-    """
+    """Return the answer of the user's test for these parameters; only True and False are accepted."""
     try:
         answer = feasible(dict(params))
     except Exception as error:
@@ -53,13 +47,7 @@ def passes(feasible: Feasible, params: Mapping[str, Any]) -> bool:
 
 
 def check_picklable(feasible: Feasible) -> None:
-    """Refuse a constraint that pickle cannot store, such as a lambda; Dask, Ray and joblib can, with cloudpickle.
-
-    Raises
-    ------
-    InvalidInput
-        The message says what to use instead.
-    """
+    """Refuse a constraint that pickle cannot store, such as a lambda; Dask, Ray and joblib can, with cloudpickle."""
     stored: Any = feasible
     while isinstance(stored, partial):
         stored = stored.func
@@ -98,11 +86,6 @@ def check_share(space: Space) -> None:
 
     A finite space of at most 10,000 combinations of values is accepted with a single feasible setting, because
     `feasible_points` finds that setting in the list of all.
-
-    Raises
-    ------
-    InvalidInput
-        Too few uniform settings are feasible, or none of all; or the constraint itself failed.
     """
     if not space.is_constrained:
         return
@@ -164,11 +147,6 @@ def feasible_points(space: Space, count: int, rng: np.random.Generator) -> Array
 
     Where ten thousand points in a row are not feasible and all settings can be listed, uniform among those of the list
     that are.
-
-    Raises
-    ------
-    NotAvailable
-        A hundred thousand points in a row are not feasible, or no setting of the list is.
     """
     found: list[Array] = []
     in_vain = 0

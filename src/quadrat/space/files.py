@@ -41,22 +41,7 @@ _LARGEST_BITS = 1024  # of a whole number, as of the largest float; Python does 
 
 
 def parameter_from_table(name: str, table: object, *, source: str) -> Parameter:
-    """Return the parameter that a table such as ``{"type": "int", "low": 1, "high": 9}`` describes.
-
-    Parameters
-    ----------
-    name
-        The name of the parameter, for errors.
-    table
-        The type and the arguments of the parameter, by name.
-    source
-        Where the table comes from, for errors: a file.
-
-    Raises
-    ------
-    InvalidInput
-        Not a table, an unknown type, unknown or missing keys, or arguments that the type refuses.
-    """
+    """Return the parameter of a table such as ``{"type": "int", "low": 1, "high": 9}``; `source` is for errors."""
     try:
         _check_plain(table)
         return _parameter(table)
@@ -101,13 +86,7 @@ def _check_plain(table: object) -> None:
 
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the tables of a TOML file.
-
-    Raises
-    ------
-    InvalidInput
-        The file cannot be read or is not TOML.
-    """
+    """Return the tables of a TOML file."""
     import tomllib
 
     text = _read(path)
@@ -120,13 +99,7 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the object that a JSON file holds.
-
-    Raises
-    ------
-    InvalidInput
-        The file cannot be read, is not JSON, repeats a key, or does not hold an object.
-    """
+    """Return the object that a JSON file holds."""
     import json
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

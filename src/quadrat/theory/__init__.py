@@ -22,8 +22,7 @@ from quadrat.theory.lemmas import (
 )
 from quadrat.theory.ranges import MaternRange, crossover, matern_range, matern_ranges
 from quadrat.theory.rate import Bound, Certainty, Method, Power, Rate
-from quadrat.theory.survey import rates
-from quadrat.theory.table import RateTable
+from quadrat.theory.table import RateTable, rates
 from quadrat.theory.theorem import TheoremExponents, theorem_exponents
 
 __all__ = [

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from math import ceil, log, log1p, sqrt
 
-from quadrat._core.arrays import as_number
-from quadrat.theory.whole import as_whole
+from quadrat._core.arrays import as_number, as_whole
 
 __all__ = [
     "covering_radius",

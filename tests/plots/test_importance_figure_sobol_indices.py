@@ -7,7 +7,7 @@ import pytest
 
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
-from quadrat.plots.sobol_indices import sobol_indices
+from quadrat.plots.importance_figure import sobol_indices
 
 
 def ishigami(u: Array) -> Array:
