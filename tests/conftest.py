@@ -23,6 +23,7 @@ settings.register_profile("quadrat", derandomize=True, deadline=None)
 settings.load_profile("quadrat")
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `tests` is found however pytest is started
+sys.path.append(str(Path(__file__).resolve().parents[1] / "experiments"))  # scripts, which are not installed
 
 
 TESTS = Path(__file__).resolve().parent
@@ -66,7 +67,6 @@ SLOW = (
     "methods/auto/test_trust_region_zooming.py",
     "methods/level_sets/test_search.py",
     "methods/lp/test_method.py",
-    "methods/lp/test_preset.py",
     "methods/multi_fidelity/test_method.py",
     "methods/test_auto_rebuild.py",
     "methods/ucb/test_pi_gp_ucb.py",

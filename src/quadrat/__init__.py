@@ -15,7 +15,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from quadrat._core.lazy_names import lazy_names
-from quadrat._core.moved import resolve_old_names
+from quadrat._core.moved import AS_PRINTED, resolve_old_names
 
 if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps the two lists equal
     from quadrat import confidence as confidence
@@ -72,13 +72,13 @@ _FORMER = {
     "gp": "Fit GaussianProcess Observations Priors Sketch fit_map",
     "kernels": "GammaExponential Kernel OnAxes PiecewisePolynomial RationalQuadratic",
     "research": "AddGPUCB BKB ExpectedImprovement GPBUCB GPUCB GPUCBPE Heuristic"
-    " IGPUCB LP0 MultiScaleLevelSet PiGPUCB ProbabilityOfImprovement UCB1 paper_preset",
+    " IGPUCB LP0 MultiScaleLevelSet PiGPUCB ProbabilityOfImprovement UCB1",
 }
 _MODULES = (
     "confidence gp integrations kernels loop methods optimizer partition plots problems report research space studies"
     " theory"
 )
-_MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME, _MODULES, _FORMER)
+_MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME, _MODULES, _FORMER, {AS_PRINTED: "paper_preset"})
 resolve_old_names()
 if not TYPE_CHECKING:  # so that type checkers know a misspelt name
     __getattr__ = _load

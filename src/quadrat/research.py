@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quadrat._core.lazy_names import lazy_names
+from quadrat._core.moved import AS_PRINTED
 
 if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps the two lists equal
     from quadrat.methods import (
@@ -24,14 +25,13 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
         MultiScaleLevelSet,
         PiGPUCB,
         ProbabilityOfImprovement,
-        paper_preset,
     )
 
 _HOME = {
     "quadrat.methods": "AddGPUCB BKB ExpectedImprovement GPBUCB GPUCB GPUCBPE Heuristic IGPUCB LP0"
-    " MultiScaleLevelSet PiGPUCB ProbabilityOfImprovement UCB1 paper_preset",
+    " MultiScaleLevelSet PiGPUCB ProbabilityOfImprovement UCB1",
 }
-_MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME)
+_MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME, left={AS_PRINTED: "paper_preset"})
 if not TYPE_CHECKING:  # so that type checkers know a misspelt name
     __getattr__ = _load
 
@@ -49,5 +49,4 @@ __all__ = [
     "MultiScaleLevelSet",
     "PiGPUCB",
     "ProbabilityOfImprovement",
-    "paper_preset",
 ]

@@ -6,13 +6,17 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from quadrat._core.moved import warn_of
+from quadrat._core.moved import refuse_those_that_left, warn_of
 
 __all__ = ["lazy_names"]
 
 
 def lazy_names(
-    package: str, home: Mapping[str, str], modules: str = "", former: Mapping[str, str] | None = None
+    package: str,
+    home: Mapping[str, str],
+    modules: str = "",
+    former: Mapping[str, str] | None = None,
+    left: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, str], Callable[[str], object], Callable[[], list[str]]]:
     """What a package needs to load its names lazily.
 
@@ -28,6 +32,8 @@ def lazy_names(
     former
         Names that were public here once, by the module of the package that has them now: they still resolve, with a
         warning.
+    left
+        Names that were public here once and are in no module of the package, as of `refuse_those_that_left`.
 
     Returns
     -------
@@ -44,6 +50,8 @@ def lazy_names(
     attributes = set(modules.split())
     moved = {name: module for module, names in (former or {}).items() for name in names.split()}
 
+    refuse = refuse_those_that_left(package, left or {})
+
     def load(name: str) -> object:
         if name in attributes:
             return import_module(f"{package}.{name}")  # which sets the attribute, so that this is asked once
@@ -52,7 +60,7 @@ def lazy_names(
             warn_of(f"{package}.{name}", f"{new}.{name}")
             return getattr(import_module(new), name)
         if name not in module_of:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            return refuse(name)
         home_of_name = module_of[name]
         module = home_of_name if home_of_name.startswith("quadrat.") else f"{package}.{home_of_name}"
         value: object = getattr(import_module(module), name)

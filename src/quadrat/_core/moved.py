@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
@@ -15,7 +15,7 @@ from typing import ParamSpec, TypeVar
 
 from quadrat.errors import InvalidInput
 
-__all__ = ["MOVED", "renamed", "resolve_old_names", "warn_of"]
+__all__ = ["AS_PRINTED", "MOVED", "refuse_those_that_left", "renamed", "resolve_old_names", "warn_of"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -62,8 +62,6 @@ methods.lp.cells: methods.lp_cells
 methods.lp.contextual: methods.lp_contextual
 methods.lp.method: methods.lp_gp_ucb
 methods.lp.other_forms: methods.lp_learned methods.lp_sketched
-methods.lp.preset: methods.preset
-methods.lp.printed: methods.lp_printed
 methods.lp.search: methods.lp_search
 methods.multi_fidelity.method: methods.mf_gp_ucb
 methods.multi_fidelity.model: methods.fidelity_model
@@ -118,6 +116,40 @@ def _read(table: str) -> dict[str, str]:
 
 MOVED = _read(_TABLE)
 """From the names of modules in version 0.1 to those of today, in full."""
+
+AS_PRINTED = "moved out of the package, to experiments/as_printed in the source repository"
+"""Where everything is that exists only to show what the paper prints."""
+
+_LEFT = """
+confidence.printed_polynomials methods.lp.preset methods.lp.printed methods.lp_printed methods.preset partition.printed
+theory.lemmas
+"""
+
+
+def refuse_those_that_left(package: str, left: Mapping[str, str]) -> Callable[[str], object]:
+    """Return a `__getattr__` for a package that says of names it had in version 0.1 where they went.
+
+    Parameters
+    ----------
+    package
+        The name of the package, its `__name__`.
+    left
+        Names separated by spaces, by the end of the sentence about them.
+
+    Examples
+    --------
+    >>> refuse_those_that_left("quadrat.theory", {AS_PRINTED: "splits_bound covering_radius"})("splits_bound")
+    Traceback (most recent call last):
+    ImportError: quadrat.theory.splits_bound: moved out of the package, to experiments/as_printed in the source ...
+    """
+    why = {name: sentence for sentence, names in left.items() for name in names.split()}
+
+    def load(name: str) -> object:
+        if name in why:  # Python would hide the sentence of an AttributeError from `from package import name`
+            raise ImportError(f"{package}.{name}: {why[name]}", name=package)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return load
 
 
 def warn_of(old: str, new: str) -> None:
@@ -183,6 +215,8 @@ class _OldNames(MetaPathFinder, Loader):
         path: Sequence[str] | None,  # noqa: ARG002
         target: ModuleType | None = None,  # noqa: ARG002
     ) -> ModuleSpec | None:
+        if fullname.removeprefix("quadrat.") in _LEFT.split():
+            raise ModuleNotFoundError(f"{fullname}: {AS_PRINTED}", name=fullname)
         if fullname not in MOVED:
             return None
         return ModuleSpec(fullname, self, is_package=any(other.startswith(f"{fullname}.") for other in MOVED))

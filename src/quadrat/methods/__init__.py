@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quadrat._core.lazy_names import lazy_names
+from quadrat._core.moved import AS_PRINTED
 
 if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps the two lists equal
     from quadrat.methods.additive.method import AddGPUCB
@@ -16,7 +17,6 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     from quadrat.methods.design import RandomSearch, SobolSearch
     from quadrat.methods.level_sets.method import LevelSet, MultiScaleLevelSet
     from quadrat.methods.lp.method import LP0, LPGPUCB
-    from quadrat.methods.lp.preset import paper_preset
     from quadrat.methods.multi_fidelity.method import MFGPUCB
     from quadrat.methods.registry import all_methods, get, names
     from quadrat.methods.robust.method import StableOpt
@@ -39,7 +39,6 @@ _HOME = {
     "design": "RandomSearch SobolSearch",
     "level_sets.method": "LevelSet MultiScaleLevelSet",
     "lp.method": "LP0 LPGPUCB",
-    "lp.preset": "paper_preset",
     "multi_fidelity.method": "MFGPUCB",
     "registry": "all_methods get names",
     "robust.method": "StableOpt",
@@ -55,7 +54,7 @@ _HOME = {
     "ucb.pi_gp_ucb": "PiGPUCB",
     "ucb.ucb1": "UCB1",
 }
-_MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME)
+_MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME, left={AS_PRINTED: "paper_preset"})
 if not TYPE_CHECKING:  # so that type checkers know a misspelt name
     __getattr__ = _load
 
@@ -95,5 +94,4 @@ __all__ = [
     "all_methods",
     "get",
     "names",
-    "paper_preset",
 ]
