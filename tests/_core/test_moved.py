@@ -51,3 +51,31 @@ def test_the_warning_is_about_the_line_that_uses_the_name(tmp_path: Path) -> Non
 def test_what_never_existed_is_not_found() -> None:
     with pytest.raises(ModuleNotFoundError):
         import_module("quadrat.methods.nonsense")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "paper_preset",
+        "research.paper_preset",
+        "methods.paper_preset",
+        "confidence.max_err",
+        "partition.printed_partition",
+        "theory.splits_bound",
+        "methods.lp_printed",
+        "theory.lemmas",
+    ],
+)
+def test_what_left_the_package_says_where_it_is(name: str) -> None:
+    home, _, last = f"quadrat.{name}".rpartition(".")
+    sentence = f"^quadrat.{name}: moved out of the package, to experiments/as_printed in the source repository$"
+    with pytest.raises(ImportError, match=sentence):
+        exec(f"from {home} import {last}") if last not in ("lp_printed", "lemmas") else import_module(f"{home}.{last}")
+
+
+def test_what_was_dropped_says_so() -> None:
+    for name in ("draw", "draw_plane", "DyadicAddress"):
+        with pytest.raises(ImportError, match=f"^quadrat.partition.{name}: no longer part of the package; "):
+            getattr(qd.partition, name)
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        qd.partition.nonsense  # type: ignore[attr-defined]  # noqa: B018

@@ -146,7 +146,7 @@ class PartitionTree:
     # ---- splitting
 
     def split(self, node: int) -> tuple[int, int]:
-        """Halve a leaf along the axis that the rule says, and return its two children, lower half first.
+        """Halve `node`, a leaf, along the axis that the rule says; return its two children, lower half first.
 
         Raises
         ------
@@ -236,7 +236,7 @@ class PartitionTree:
     # ---- frozen models
 
     def attach(self, node: int, model: object) -> None:
-        """Attach a model to a leaf, for it and its descendants down to any that have their own. O(1).
+        """Attach a model to `node`, a leaf, for it and its descendants down to any that have their own. O(1).
 
         The tree never looks inside. A method freezes a model of a leaf before it splits the leaf.
 

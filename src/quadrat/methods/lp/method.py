@@ -19,7 +19,7 @@ from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Kernel
 from quadrat.methods.base import Domain, Method, MethodFacts, Search
 from quadrat.methods.lp.contextual import ContextualLPSearch
-from quadrat.methods.lp.other_forms import WHY_NOT_CERTIFIED, LearnedSearch, SketchedSearch
+from quadrat.methods.lp.other_forms import LEARNED, SKETCHED, LearnedSearch, SketchedSearch
 from quadrat.methods.lp.search import CellOptions, CertifiedSearch
 from quadrat.partition import MAX_CELLS
 from quadrat.randomness import generator
@@ -120,19 +120,7 @@ class LPGPUCB(Method):
         if domain.context:
             self._require_contexts()
         if self.kernel is None:
-            return LearnedSearch(
-                domain,
-                seed,
-                n_initial=self.n_initial,
-                norm_bound=self.norm_bound,
-                noise=self.noise,
-                holder=self.holder,
-                budget=self.budget,
-                degree=self.degree,
-                delta=self.delta,
-                max_cells=self.max_cells,
-                threshold=lambda kernel, noise: self._threshold(kernel, noise, domain.dimension),
-            )
+            return LearnedSearch(self, domain, seed)
         self.kernel.check_dimension(domain.dimension)
         given = self._assumptions(self.kernel)
         chosen: dict[str, Any] = {name: getattr(self, name) for name in ("budget", "degree", "delta", "max_cells")}
@@ -150,15 +138,16 @@ class LPGPUCB(Method):
             raise InvalidInput("contexts: expected a stated kernel, got kernel=None; CGPUCB learns a kernel")
 
     def _threshold(self, kernel: Kernel, noise: float, dimension: int) -> float:
+        """Return the threshold for a kernel and noise, stated or learned: gamma_n / sqrt(n), unless one was given."""
         if self.threshold is not None:
             return self.threshold
         return information_gain(kernel, self.budget, noise**2, dimension).value / float(np.sqrt(self.budget))
 
     def why_not_certified(self) -> str | None:
         if self.kernel is None:
-            return "the length-scale was learned from observations that are used again; state a kernel to certify"
+            return LEARNED
         if self.sketch is not None:
-            return WHY_NOT_CERTIFIED
+            return SKETCHED
         return None
 
 
