@@ -50,7 +50,8 @@ class LPGPUCB(Method):
     holder
         The user's own Hölder bound (L, alpha), used where it is below the kernel's modulus.
     as_printed
-        False. The algorithm line by line as printed is in experiments/as_printed of the source repository.
+        False, as states of version 0.1 say. The algorithm line by line as printed is in experiments/as_printed of the
+        source repository.
     n_initial
         How many uniform points come first where the kernel is learned.
     max_cells
