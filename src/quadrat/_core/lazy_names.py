@@ -12,7 +12,10 @@ __all__ = ["lazy_names"]
 
 
 def lazy_names(
-    package: str, home: Mapping[str, str], modules: str = "", former: Mapping[str, str] | None = None
+    package: str,
+    home: Mapping[str, str],
+    modules: str = "",
+    former: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, str], Callable[[str], object], Callable[[], list[str]]]:
     """Return the module of each public name of `package`, and its `__getattr__` and `__dir__` (PEP 562).
 

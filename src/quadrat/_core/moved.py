@@ -18,7 +18,7 @@ from typing import ParamSpec, TypeVar
 
 from quadrat.errors import InvalidInput
 
-__all__ = ["LEFT", "MOVED", "renamed", "resolve_old_names", "warn_of"]
+__all__ = ["AS_PRINTED", "LEFT", "MOVED", "renamed", "resolve_old_names", "warn_of"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -68,8 +68,6 @@ methods.lp.cells: methods.lp_cells
 methods.lp.contextual: methods.lp_contextual
 methods.lp.method: methods.lp_gp_ucb
 methods.lp.other_forms: methods.lp_learned methods.lp_sketched
-methods.lp.preset: methods.preset
-methods.lp.printed: methods.lp_printed
 methods.lp.search: methods.lp_search
 methods.multi_fidelity.method: methods.mf_gp_ucb
 methods.multi_fidelity.model: methods.fidelity_model
@@ -121,6 +119,11 @@ benchmarks/problems: problems.catalogue problems.classics problems.noise problem
     problems.Gaussian problems.Heteroscedastic problems.NoiseLaw problems.NoisyProblem problems.Observation
     problems.Problem problems.RegretTrace problems.StudentT problems.Uniform problems.get problems.names
     problems.regrets
+experiments/as_printed: paper_preset methods.paper_preset methods.preset methods.lp_printed partition.printed
+    partition.printed_partition theory.lemmas
+    theory.covering_radius theory.deviation_sum_bound theory.evaluations_per_cell_bound theory.splits_bound
+    theory.uncovered_probability confidence.printed_polynomials confidence.interpolation_weights
+    confidence.local_poly confidence.max_err
 """
 
 
@@ -143,6 +146,17 @@ LEFT = {
     for old, folder in _read(_LEFT_TABLE).items()
 }
 """What to say of modules and public names of version 0.1 that are no longer installed, by their full names."""
+LEFT |= {
+    f"quadrat.partition.{name}": f"quadrat.partition.{name} left the package: {instead}"
+    for name, instead in {
+        "draw": "quadrat.plots.cells draws the cells of a run",
+        "draw_plane": "quadrat.plots.cells draws the cells of a run",
+        "DyadicAddress": "nothing used addresses of cells",
+    }.items()
+}
+
+AS_PRINTED = "is in experiments/as_printed/ of Quadrat's repository"
+"""Where the paper's algorithm as printed went."""
 
 
 def warn_of(old: str, new: str) -> None:

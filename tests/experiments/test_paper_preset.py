@@ -6,13 +6,13 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from as_printed import PAPER_METHODS, paper_preset
 
 import problems
 from quadrat.confidence import UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.methods import registry
 from quadrat.methods.base import Domain, Method, Told
-from quadrat.methods.lp.preset import PAPER_METHODS, paper_preset
 from quadrat.methods.surrogate import Learned, ModelBased
 from quadrat.methods.ucb.heuristic import Heuristic
 from quadrat.methods.ucb.igp_ucb import IGPUCB

@@ -131,8 +131,13 @@ def max_err(
         one, two = np.abs(weights).sum(1), np.linalg.norm(weights, axis=1)
         return float(((1 + one) * approximation + two * tail).max())
     basis, inverse = solved
-    largest = np.sqrt(np.linalg.eigvalsh(inverse)[-1] * basis.largest_square)
+    largest = np.sqrt(np.linalg.eigvalsh(inverse)[-1] * _largest_square(basis))
     return float((1 + np.sqrt(len(points)) * largest) * approximation + largest * tail)
+
+
+def _largest_square(basis: LegendreBasis) -> float:
+    """sum_a prod_i (2 a_i + 1): the largest value of ||phi(x)||^2, reached at a corner."""
+    return float(np.prod(2 * basis.exponents + 1, axis=1).sum())
 
 
 def _inverse_gram(cell: Cell, points: Array, degree: int) -> tuple[LegendreBasis, Array] | None:

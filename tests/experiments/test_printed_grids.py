@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from as_printed import printed_partition
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quadrat.errors import InvalidInput
-from quadrat.partition import Cell, Partition, TooManyCells, printed_partition
+from quadrat.partition import Cell, TooManyCells
 from quadrat.randomness import generator
 
 
@@ -76,26 +77,3 @@ def test_caps_are_named_with_the_number_asked_for() -> None:
 def test_sides_must_be_positive_and_smaller_than_the_cell(side: float) -> None:
     with pytest.raises(InvalidInput, match="side: expected"):
         printed_partition(Cell([0.0], [0.5]), side)
-
-
-def test_partitions_check_what_they_are_made_of() -> None:
-    lower, upper, cube = np.array([[0.0], [0.5]]), np.array([[0.5], [1.0]]), Cell.unit(1)
-    with pytest.raises(InvalidInput, match=r"volumes that add up to 1, got 0.75"):
-        Partition(lower, np.array([[0.25], [1.0]]), cube, np.arange(2))
-    with pytest.raises(InvalidInput, match="positive sides inside"):
-        Partition(lower, np.array([[0.5], [0.5]]), cube, np.arange(2))
-    with pytest.raises(InvalidInput, match="one row for each label"):
-        Partition(lower, upper, cube, np.arange(3))
-    with pytest.raises(InvalidInput, match="cell: expected an integer from 0 to 1, got 2"):
-        Partition(lower, upper, cube, np.arange(2))[2]
-    assert lower.flags.writeable
-
-
-def test_points_outside_the_region_are_refused() -> None:
-    quarter = printed_partition(Cell([0.0, 0.0], [0.5, 0.5]), 0.25)
-    assert quarter.locate([0.3, 0.1]) == 2
-    for outside in [0.5, 0.1], [0.7, 0.7]:
-        with pytest.raises(InvalidInput, match=r"expected points of \[0, 0.5\) x \[0, 0.5\), got"):
-            quarter.locate(outside)
-    with pytest.raises(InvalidInput, match="unit cube"):
-        quarter.locate([1.5, 0.0])

@@ -1,4 +1,4 @@
-"""Partition(E, r) as the paper defines it, for `as_printed` runs and for comparison with the binary tree."""
+"""Partition(E, r) as the paper defines it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quadrat.partition.cell import Cell
 from quadrat.partition.tiling import Partition
 from quadrat.partition.unit_cube import MAX_CELLS, TooManyCells, as_count
 
-__all__ = ["grid_edges", "printed_partition"]
+__all__ = ["printed_partition"]
 
 _ROUNDING = 1e-9  # a last cell narrower than this part of r is a division that did not come out even in floats
 
@@ -52,20 +52,14 @@ def printed_partition(cell: Cell, side: float, *, max_cells: int = MAX_CELLS) ->
     >>> len(printed_partition(Cell.unit(2), 0.5))
     4
     """
-    edges = grid_edges(cell, side, max_cells=max_cells)
+    edges = _grid_edges(cell, side, max_cells=max_cells)
     lower = np.stack(np.meshgrid(*[ends[:-1] for ends in edges], indexing="ij"), axis=-1).reshape(-1, cell.dimension)
     upper = np.stack(np.meshgrid(*[ends[1:] for ends in edges], indexing="ij"), axis=-1).reshape(-1, cell.dimension)
     return Partition(lower, upper, cell, np.arange(len(lower)))
 
 
-def grid_edges(cell: Cell, side: float, *, max_cells: int = MAX_CELLS) -> list[Array]:
-    """Return for each axis where the cubes of Partition(E, r) begin, and the upper end of E: ceil(r_E / r) + 1 values.
-
-    Raises
-    ------
-    InvalidInput, TooManyCells
-        As `printed_partition`.
-    """
+def _grid_edges(cell: Cell, side: float, *, max_cells: int) -> list[Array]:
+    """Return for each axis where the cubes begin, and the upper end of E: ceil(r_E / r) + 1 values."""
     side = as_number(side, name="side", above=0.0)
     max_cells = as_count(max_cells, name="max_cells", at_least=1)
     if side >= cell.longest_side:
@@ -87,5 +81,5 @@ def grid_edges(cell: Cell, side: float, *, max_cells: int = MAX_CELLS) -> list[A
         asked = "more than 2^64"
     raise TooManyCells(
         f"side: expected at most {max_cells:,} cells, got {asked} from side {side:g} in {cell.dimension} dimensions; "
-        "take a larger side, or halve one axis at a time and only where it pays (PartitionTree.refine and split)"
+        "take a larger side, or halve one axis at a time and only where it pays (PartitionTree.split)"
     )

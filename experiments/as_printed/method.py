@@ -7,19 +7,64 @@ refined, since F may hold none; a cap on the cells, at which cells are evaluated
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
 import numpy as np
 
+from as_printed.grids import printed_partition
+from as_printed.polynomials import local_poly, max_err
 from quadrat._core.arrays import Array
-from quadrat.confidence import Assumptions, local_poly, max_err
+from quadrat.confidence import Assumptions
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.gp import GaussianProcess, greedy_gain
-from quadrat.methods.base import Domain, Guess, Proposal, Search, Told, refuse_context
-from quadrat.partition import Cell, TooManyCells, printed_partition
+from quadrat.methods.base import Domain, Guess, MethodFacts, Proposal, Search, Told, refuse_context
+from quadrat.methods.lp.method import LPGPUCB
+from quadrat.partition import Cell, TooManyCells
 from quadrat.randomness import generator
 
-__all__ = ["PrintedSearch"]
+__all__ = ["PrintedLPGPUCB", "PrintedSearch"]
 
 _MOST_DIMENSIONS = 10
+_NOT_CERTIFIED = "the printed constants do not hold (docs/errata.md); use LPGPUCB"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedLPGPUCB(LPGPUCB):
+    """Algorithm 1 line by line, with its printed constants; slower than LPGPUCB, and without a certificate.
+
+    Its options are those of LPGPUCB. `threshold` is rho_0, a side length as printed. The kernel must be stated, and
+    there is no sketch.
+    """
+
+    facts: ClassVar[MethodFacts] = replace(LPGPUCB.facts, title="LP-GP-UCB as printed")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.kernel is None:
+            raise InvalidInput("kernel: expected a kernel, got None; LPGPUCB learns one")
+        if self.sketch is not None:
+            raise InvalidInput("sketch: expected None for the printed algorithm, got a sketch; leave it out")
+
+    def start(self, domain: Domain, seed: int) -> PrintedSearch:
+        """Begin a search named by `seed`."""
+        assert self.kernel is not None
+        if domain.context:
+            raise InvalidInput("contexts: expected none for the printed algorithm, got some; LPGPUCB handles them")
+        self.kernel.check_dimension(domain.dimension)
+        return PrintedSearch(
+            self._assumptions(self.kernel),
+            domain,
+            seed,
+            budget=self.budget,
+            degree=self.degree,
+            delta=self.delta,
+            threshold=self.threshold,
+            max_cells=self.max_cells,
+        )
+
+    def why_not_certified(self) -> str:
+        return _NOT_CERTIFIED
 
 
 class PrintedSearch(Search):
@@ -52,8 +97,8 @@ class PrintedSearch(Search):
         dimension = domain.dimension
         if dimension > _MOST_DIMENSIONS:
             raise InvalidInput(
-                f"as_printed: expected at most {_MOST_DIMENSIONS} dimensions, since every split makes 2^D cells,"
-                f" got {dimension}; leave as_printed out"
+                f"space: expected at most {_MOST_DIMENSIONS} dimensions, since every split makes 2^D cells,"
+                f" got {dimension}; use LPGPUCB, which halves one axis at a time"
             )
         self.assumptions = assumptions
         self.domain, self.dimension = domain, dimension
@@ -167,7 +212,8 @@ class PrintedSearch(Search):
             return False
         u0 = np.full(len(children), val)
         if polynomial:
-            u0 = local_poly(cell, X, y, children.centres, self.degree) + 2 * error  # lines 11 and 12
+            centres = 0.5 * (children.lower + children.upper)
+            u0 = local_poly(cell, X, y, centres, self.degree) + 2 * error  # lines 11 and 12
         keep = np.arange(len(self.lower)) != e
         self.lower = np.vstack([self.lower[keep], children.lower])
         self.upper = np.vstack([self.upper[keep], children.upper])
@@ -196,7 +242,7 @@ class PrintedSearch(Search):
         return Guess(point, float(self.gp.predict_mean(point[None])[0]))
 
     def certificate(self, point: Array) -> str:  # noqa: ARG002
-        return "the printed constants do not hold (docs/errata.md); leave as_printed out"
+        return _NOT_CERTIFIED
 
     def explain(self) -> dict[str, object]:
         return {

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from as_printed import interpolation_weights, local_poly, max_err
+from as_printed.polynomials import _largest_square
 
-from quadrat.confidence import LegendreBasis, interpolation_weights, local_poly, max_err
+from quadrat.confidence import LegendreBasis
 from quadrat.errors import InvalidInput
 from quadrat.partition import Cell
 
@@ -85,3 +87,12 @@ def test_max_err_without_enough_points() -> None:
     assert max_err(CELL, np.zeros((0, 2)), degree=1, smoothness=1.5, constant=2.0, noise=0.3, delta=0.05) == np.inf
     with pytest.raises(InvalidInput, match="at least one observation"):
         interpolation_weights(CELL, np.zeros((0, 2)), points(1), 1)
+
+
+def test_largest_square_is_reached_at_a_corner() -> None:
+    basis = LegendreBasis(Cell.unit(2), 2)
+    values = (basis(np.random.default_rng(0).random((500, 2))) ** 2).sum(1)
+    corner = (basis([[1.0, 1.0]]) ** 2).sum()
+    largest = _largest_square(basis)
+    assert largest == pytest.approx(corner)
+    assert values.max() <= largest
