@@ -37,16 +37,16 @@ types: $(VENV)/.ready
 	$(BIN)/mypy
 
 test: lint types
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests src
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests src experiments/as_printed
 
 # For the inner loop: without what tests/conftest.py lists as slow, without lint and types.
 test-fast: $(VENV)/.ready
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" tests src
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" tests src experiments/as_printed
 
 # Lines and branches that the tests reach, those in commands and workers included; half as long again as make test.
 coverage: $(VENV)/.ready
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 --dist loadfile tests src
+	$(BIN)/coverage run -m pytest -n 2 --dist loadfile tests src experiments/as_printed
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

@@ -34,12 +34,12 @@ from regret.task import FunctionTask, Params, regrets
 from scipy.optimize import NonlinearConstraint, minimize
 from scipy.stats import qmc
 
+import problems
 import quadrat as qd
-from quadrat import problems
+from problems import Problem
 from quadrat._core.arrays import Array
 from quadrat.methods.auto.method import Auto, AutoSearch
 from quadrat.methods.base import Domain, Method
-from quadrat.problems import Problem
 
 # Functions with one optimum each, wherever they are shifted to: outside the ball there is none as good.
 PROBLEMS = ("goldstein2~", "rastrigin3~", "rosenbrock4~", "ackley5~", "hartmann6~")

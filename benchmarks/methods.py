@@ -17,15 +17,18 @@ import time
 
 import numpy as np
 
-from quadrat import problems
+import problems
+from problems import Problem
 from quadrat.confidence import UserHolder
 from quadrat.kernels import Matern
 from quadrat.methods import registry
 from quadrat.methods.base import Domain, Method, Search, Told
 from quadrat.methods.lp.method import LP0, LPGPUCB
-from quadrat.methods.lp.preset import PAPER_METHODS, paper_preset
-from quadrat.problems import Problem
 from quadrat.randomness import generator
+
+sys.path.append(str(ROOT / "experiments"))
+
+from as_printed import PAPER_METHODS, PrintedLPGPUCB, paper_preset
 
 PEER_PYTHON = ROOT / ".venv-peers" / "bin" / "python"
 PEER_SCRIPT = ROOT / "benchmarks" / "methods_peer.py"
@@ -96,9 +99,9 @@ def splitting(n: int, printed: int) -> list[tuple[str, ...]]:
     for form, degree, count in (("halving", 0, n), ("halving", 1, n), ("as printed", 0, printed)):
         kernel = Matern(2.5, 1.0)
         if printed_form(form):  # with the constants of the paper's experiments
-            method = LPGPUCB(
+            method: LPGPUCB = PrintedLPGPUCB(
                 kernel=kernel, norm_bound=1.0, noise=0.1, budget=n, degree=degree, delta=0.001,
-                as_printed=True, holder=UserHolder(np.sqrt(2)),
+                holder=UserHolder(np.sqrt(2)),
             )  # fmt: skip
         else:
             method = LPGPUCB(kernel=kernel, norm_bound=5.0, noise=0.1, budget=n, degree=degree)

@@ -36,10 +36,10 @@ from regret.comparison import Comparison, ratio_of_medians, words
 from regret.rows import Row, complete, read_rows, recorded, stamp
 from regret.task import NOISE, unit_space
 
+import problems
 import quadrat as qd
-from quadrat import problems
+from problems import Problem
 from quadrat._core.arrays import Array
-from quadrat.problems import Problem
 
 PROBLEMS = ("branin2", "hartmann6", "rosenbrock4~")
 TRIALS, SEEDS = 60, tuple(range(0, 20, 2))

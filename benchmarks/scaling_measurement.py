@@ -34,8 +34,8 @@ from regret.roster import OURS, ROSTER, adapter_class
 from regret.rows import Row, recorded, rounded
 from regret.task import NOISE, Params, unit_space
 
+import problems
 import quadrat as qd
-from quadrat import problems
 from quadrat.optimizer.trial import Trial
 from quadrat.randomness import generator
 

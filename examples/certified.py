@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.table import Table
 
 import quadrat as qd
-from quadrat.partition import PartitionTree, draw_plane
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 
@@ -33,14 +32,9 @@ def certify() -> None:
     table = Table(title="Certified as it goes (95 %)")
     for heading in ("readings", "recommended", "its value lies in", "certificate", "true regret"):
         table.add_column(heading, justify="right")
-    tree = PartitionTree(2)
     for reading in range(1, budget + 1):
         trial = optimizer.ask()
-        point = space.to_unit(trial.params)
-        optimizer.tell(trial, float(f(point)) + noise * generator(seed, reading).normal())
-        tree.add(point)
-        while tree.count(leaf := tree.locate(point)) > 4 and tree.depth(leaf) < 10:
-            tree.split(leaf)
+        optimizer.tell(trial, float(f(space.to_unit(trial.params))) + noise * generator(seed, reading).normal())
         if reading in (10, 20, 40, 80, budget):
             advice, certificate = optimizer.recommend(), optimizer.certificate()
             assert advice.certified_interval is not None
@@ -54,8 +48,6 @@ def certify() -> None:
                 f"{truth - value:.3f}",
             )
     console.print(table)
-    console.print("\nWhere it looked; cells halve where readings gather, each number counts readings.\n")
-    console.print(draw_plane(tree, width=60))
     console.print("\nNobody knows the norm. What each bound would buy with these readings:\n")
     console.print(str(optimizer.certificate_curve(np.array([0.25, 0.5, 1.0, 2.0, 4.0]))))
     console.print(f"\nThe truth, which only this example knows: the maximum is {truth:.3f}.")

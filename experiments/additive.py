@@ -37,8 +37,9 @@ from itertools import combinations, product
 import numpy as np
 from paired import pairs_of, ratio, words
 
+import problems
 import quadrat as qd
-from quadrat import problems
+from problems import Problem
 from quadrat._core.arrays import Array
 from quadrat.methods import GPUCB
 from quadrat.methods.additive.groups import ordered
@@ -46,7 +47,7 @@ from quadrat.methods.additive.method import AddGPUCB
 from quadrat.methods.additive.model import Groups
 from quadrat.methods.base import Domain, Method, Told
 from quadrat.methods.surrogate import Learned
-from quadrat.problems import Problem, RKHSFunction, draw_rkhs_function
+from quadrat.problems import RKHSFunction, draw_rkhs_function
 from quadrat.randomness import generator
 
 PROBLEMS, METHODS = ("rkhs10", "branin20"), ("GP-UCB", "GP-UCB / 5", "one group", "known", "learned")

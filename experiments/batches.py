@@ -35,8 +35,8 @@ from math import isfinite
 import numpy as np
 from paired import pairs_of, ratio, words
 
+import problems
 import quadrat as qd
-from quadrat import problems
 from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.kernels import Kernel

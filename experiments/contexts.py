@@ -36,13 +36,14 @@ import numpy as np
 from contextual_problems import ContextualProblem, ContextualTrace
 from paired import difference, pairs_of, ratio, words
 
+import problems
 import quadrat as qd
-from quadrat import problems
 from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.methods import LPGPUCB
 from quadrat.methods.base import Axis, Domain, Method, Search, Told
 from quadrat.methods.ucb.cgp_ucb import CGPUCB
+from quadrat.problems import RKHSFunction
 from quadrat.randomness import generator
 
 CONTEXTS = (0.125, 0.375, 0.625, 0.875)
@@ -64,9 +65,9 @@ def problem_of(name: str, seed: int) -> ContextualProblem:
     kernel, rng = qd.Matern(2.5, [*ACTIONS[name], CONTEXT[name]]), generator(seed, _FUNCTION)
     actions, first, other = rng.random((CENTRES, 2)), rng.standard_normal(CENTRES), rng.standard_normal(CENTRES)
     ends = [np.column_stack([actions, np.full(CENTRES, z)]) for z in (CONTEXTS[0], CONTEXTS[-1])]
-    f = problems.RKHSFunction(kernel, np.vstack(ends), np.append(first, (other - 3 * first) / 4))
-    scaled = problems.RKHSFunction(kernel, f.centres, f.weights * (NORM[name] / f.norm))
-    return ContextualProblem(scaled.as_problem(), (2,))
+    f = RKHSFunction(kernel, np.vstack(ends), np.append(first, (other - 3 * first) / 4))
+    scaled = RKHSFunction(kernel, f.centres, f.weights * (NORM[name] / f.norm))
+    return ContextualProblem(problems.from_rkhs(scaled), (2,))
 
 
 def method_of(method: str, problem: str, form: str, n: int) -> Method:

@@ -19,10 +19,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from problems.problem import Problem
 
 from quadrat._core.arrays import Array, ArrayLike, as_points, as_vector
 from quadrat.errors import InvalidInput
-from quadrat.problems.problem import Problem
 
 __all__ = ["ContextualProblem", "ContextualTrace"]
 
@@ -43,7 +43,7 @@ class ContextualProblem:
 
     Examples
     --------
-    >>> from quadrat import problems
+    >>> import problems
     >>> branin = ContextualProblem(problems.get("branin"), (1,))
     >>> point, value = branin.best([0.5])
     >>> point.round(3).tolist(), round(value, 3)
@@ -152,7 +152,7 @@ class ContextualTrace:
 
     Examples
     --------
-    >>> from quadrat import problems
+    >>> import problems
     >>> branin = ContextualProblem(problems.get("branin"), (1,))
     >>> trace = ContextualTrace.of(branin, [[0.5, 0.5], [0.203, 0.5]])
     >>> trace.average.round(2).tolist()

@@ -23,12 +23,12 @@ from functools import partial
 from types import MappingProxyType
 
 import numpy as np
+from problems.classics import _HARTMANN6_CENTRES as HARTMANN6_CENTRES
+from problems.classics import _HARTMANN6_RATES as HARTMANN6_RATES
+from problems.classics import HARTMANN6_MINIMISER
 
 from quadrat._core.arrays import Array, ArrayLike, as_points
 from quadrat.errors import InvalidInput
-from quadrat.problems.classics import _HARTMANN6_CENTRES as HARTMANN6_CENTRES
-from quadrat.problems.classics import _HARTMANN6_RATES as HARTMANN6_RATES
-from quadrat.problems.classics import HARTMANN6_MINIMISER
 from quadrat.randomness import generator
 
 __all__ = ["MULTI_FIDELITY", "MultiFidelityProblem"]

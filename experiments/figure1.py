@@ -32,14 +32,14 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from as_printed import PAPER_METHODS, paper_preset
 
+import problems
 import quadrat as qd
-from quadrat import problems
 from quadrat._core.arrays import Array
 from quadrat.gp import Observations
 from quadrat.methods import registry
 from quadrat.methods.base import Method
-from quadrat.methods.lp.preset import PAPER_METHODS, paper_preset
 from quadrat.methods.surrogate import Learned, learn_kernel
 from quadrat.randomness import generator
 

@@ -30,7 +30,7 @@ from figure1 import (
 )
 from figure1_variants import FIVE, VARIANTS
 
-from quadrat import problems
+import problems
 
 PRESET = "as in the preset"
 

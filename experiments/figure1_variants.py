@@ -8,6 +8,7 @@ from math import log, pi, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
+from as_printed import PrintedLPGPUCB, paper_preset
 from figure1 import CLAIMED, DELTA, INITIAL, NOISE, RIVALS, N
 
 from quadrat._core.arrays import Array
@@ -17,8 +18,7 @@ from quadrat.kernels import Kernel, Matern
 from quadrat.methods.acquisition import Score, log_expected_improvement, log_probability_of_improvement
 from quadrat.methods.base import Domain, Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
 from quadrat.methods.lp.cells import CellBounds
-from quadrat.methods.lp.method import LP0, information_gain
-from quadrat.methods.lp.preset import paper_preset
+from quadrat.methods.lp.method import information_gain
 from quadrat.methods.lp.search import CellLoop
 from quadrat.methods.surrogate import Learned, ModelBased, ModelSearch, Surrogate, learn_kernel
 from quadrat.methods.ucb.heuristic import Heuristic, HeuristicSearch
@@ -103,9 +103,9 @@ class OpenLP0(Method):
 
     def printed(self, kernel: Kernel, noise: float, dimension: int, seed: int) -> Search:
         """Return the printed search for this kernel and noise."""
-        method = LP0(
-            kernel=kernel, norm_bound=self.norm_bound, noise=noise, budget=self.budget, delta=DELTA,
-            holder=self.holder, as_printed=True, max_cells=4096,
+        method = PrintedLPGPUCB(
+            kernel=kernel, norm_bound=self.norm_bound, noise=noise, budget=self.budget, degree=0, delta=DELTA,
+            holder=self.holder, max_cells=4096,
         )  # fmt: skip
         return method.start(Domain.cube(dimension), seed)
 

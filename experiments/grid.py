@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 RESULTS = Path(__file__).with_name("results")
+sys.path.append(str(RESULTS.parents[1] / "benchmarks"))  # where the package `problems` is
 Row: TypeAlias = dict[str, object]
 Cell: TypeAlias = Mapping[str, object]
 

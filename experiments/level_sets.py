@@ -34,8 +34,8 @@ from itertools import product
 import numpy as np
 from paired import pairs_of, ratio, words
 
+import problems
 import quadrat as qd
-from quadrat import problems
 from quadrat._core.arrays import Array
 from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Classification, Domain, Told
 from quadrat.methods.design import SobolSearch

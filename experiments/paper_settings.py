@@ -14,11 +14,11 @@ import time
 from itertools import product
 
 import numpy as np
+from as_printed import PAPER_METHODS, paper_preset
 
-from quadrat import problems
+import problems
 from quadrat.methods import registry
 from quadrat.methods.base import Domain, Told
-from quadrat.methods.lp.preset import PAPER_METHODS, paper_preset
 from quadrat.randomness import generator
 
 PROBLEMS = ("branin2", "hartmann6")

@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import cnn
 import numpy as np
+from as_printed import paper_preset
 from fetch_mnist import FILES, FOLDER
 
 import quadrat as qd
@@ -143,7 +144,7 @@ def method_of(name: str, n: int) -> Method | str | None:
     """What the optimizer is given for one of `METHODS`."""
     if name == "default":
         return None
-    return qd.research.paper_preset(name, n) if name in PRINTED else name
+    return paper_preset(name, n) if name in PRINTED else name
 
 
 def run(

@@ -22,10 +22,11 @@ from hypothesis import settings  # noqa: E402  # NumPy must not start its thread
 settings.register_profile("quadrat", derandomize=True, deadline=None)
 settings.load_profile("quadrat")
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # `tests` is found however pytest is started
-
-
 TESTS = Path(__file__).resolve().parent
+# `tests` is found however pytest is started; and the scripts and packages of folders that are not installed.
+sys.path[:0] = [str(TESTS.parent), str(TESTS.parent / "benchmarks")]
+sys.path.append(str(TESTS.parent / "experiments"))
+
 # Files and folders, below tests/, that `make test-fast` leaves out: all that took five seconds or more, except
 # the golden traces and the tests of replays and studies, which notice most mistakes.
 SLOW = (
@@ -66,7 +67,6 @@ SLOW = (
     "methods/auto/test_trust_region_zooming.py",
     "methods/level_sets/test_search.py",
     "methods/lp/test_method.py",
-    "methods/lp/test_preset.py",
     "methods/multi_fidelity/test_method.py",
     "methods/test_auto_rebuild.py",
     "methods/ucb/test_pi_gp_ucb.py",

@@ -1,10 +1,10 @@
 """The problems: three of twenty dimensions, standardised, with the optimum where the seed puts it.
 
-ackley20        Ackley's dimpled funnel, on a box of side 15 as `ackley5` of `quadrat.problems`
+ackley20        Ackley's dimpled funnel, on a box of side 15 as `ackley5` of `problems`
 levy20          Levy's wavy bowl, on [-10, 10]^20 as `levy8`
 hartmann6in20   Hartmann's function of six variables on six of twenty axes, which the seed draws; the others do nothing
 
-Standardised as the problems of `quadrat.problems` are: minus the classic, less its mean over the cube, divided by its
+Standardised as the named problems of `problems` are: minus the classic, less its mean over the cube, divided by its
 standard deviation there, from 100,000 uniform points of the generator with seed 12345; a test computes the constants
 again. Moved as they are, by `Problem.shifted`.
 """
@@ -18,9 +18,9 @@ from functools import cache
 import numpy as np
 from regret.task import FunctionTask
 
-from quadrat import problems
+import problems
+from problems import Problem, classics
 from quadrat._core.arrays import Array
-from quadrat.problems import Problem, classics
 from quadrat.randomness import generator
 
 __all__ = ["DIMENSION", "PROBLEMS", "active_axes", "moved", "task", "unmoved"]

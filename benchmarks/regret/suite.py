@@ -1,6 +1,6 @@
 """The problems, as data: a fixed list.
 
-plain     seven classics of `quadrat.problems`, 3 to 8 dimensions, standardised, noise .1; some have their optimum near
+plain     seven classics of `problems`, 3 to 8 dimensions, standardised, noise .1; some have their optimum near
           the centre of the cube
 shifted   the same with the optimum moved to a place that the seed draws ("levy8~" with seed 3 is "levy8~3")
 bbob      eight functions of BBOB in 5 dimensions, rescaled, noise .1 (`regret.bbob`); the seed chooses the instance
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quadrat import problems
+import problems
 from regret.bbob import FUNCTIONS, bbob_task
 from regret.task import FunctionTask, Task
 from regret.tunings import TUNINGS, TuningTask

@@ -36,8 +36,8 @@ from regret.rows import Row, recorded, rounded
 from regret.task import NOISE, unit_space
 from scaling_measurement import resident
 
+import problems
 import quadrat as qd
-from quadrat import problems
 from quadrat._core.arrays import Array
 from quadrat.loop.plan import Plan
 from quadrat.loop.tuning import carry_out

@@ -46,7 +46,7 @@ def evaluate(params: dict[str, float]) -> float:
     """Write down what is evaluated, in one write, and return its value with noise."""
     from regret.task import NOISE
 
-    from quadrat import problems
+    import problems
 
     line = json.dumps(params, sort_keys=True) + "\n"
     place = os.open(os.environ[_PLACE], os.O_WRONLY | os.O_APPEND | os.O_CREAT)

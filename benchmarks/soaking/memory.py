@@ -31,8 +31,8 @@ from regret.rows import Row, recorded, rounded
 from regret.task import NOISE, unit_space
 from scaling_measurement import resident, warm_up
 
+import problems
 import quadrat as qd
-from quadrat import problems
 from quadrat._core.arrays import Array
 from quadrat.randomness import generator
 from soaking.held import bytes_held, in_a_copy

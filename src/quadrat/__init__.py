@@ -72,7 +72,7 @@ _FORMER = {
     "gp": "Fit GaussianProcess Observations Priors Sketch fit_map",
     "kernels": "GammaExponential Kernel OnAxes PiecewisePolynomial RationalQuadratic",
     "research": "AddGPUCB BKB ExpectedImprovement GPBUCB GPUCB GPUCBPE Heuristic"
-    " IGPUCB LP0 MultiScaleLevelSet PiGPUCB ProbabilityOfImprovement UCB1 paper_preset",
+    " IGPUCB LP0 MultiScaleLevelSet PiGPUCB ProbabilityOfImprovement UCB1",
 }
 _MODULES = (
     "confidence gp integrations kernels loop methods optimizer partition plots problems report research space studies"

@@ -24,12 +24,11 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
         MultiScaleLevelSet,
         PiGPUCB,
         ProbabilityOfImprovement,
-        paper_preset,
     )
 
 _HOME = {
     "quadrat.methods": "AddGPUCB BKB ExpectedImprovement GPBUCB GPUCB GPUCBPE Heuristic IGPUCB LP0"
-    " MultiScaleLevelSet PiGPUCB ProbabilityOfImprovement UCB1 paper_preset",
+    " MultiScaleLevelSet PiGPUCB ProbabilityOfImprovement UCB1",
 }
 _MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME)
 if not TYPE_CHECKING:  # so that type checkers know a misspelt name
@@ -49,5 +48,4 @@ __all__ = [
     "MultiScaleLevelSet",
     "PiGPUCB",
     "ProbabilityOfImprovement",
-    "paper_preset",
 ]

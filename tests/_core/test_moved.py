@@ -1,4 +1,4 @@
-"""Old names of modules and of public things still resolve, and a warning says where they went."""
+"""Old names still resolve, with a warning that says where they went; what left the package says where it is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import quadrat as qd
-from quadrat._core.moved import MOVED
+from quadrat._core.moved import LEFT, MOVED
 
 
 @pytest.mark.parametrize("old", MOVED)
@@ -46,6 +46,24 @@ def test_the_warning_is_about_the_line_that_uses_the_name(tmp_path: Path) -> Non
     run = subprocess.run([sys.executable, "-W", "always", script], capture_output=True, text=True, check=True)
     lines = [line.split(": ")[0].rsplit(":", 1)[1] for line in run.stderr.splitlines() if "DeprecationWarning" in line]
     assert lines == ["2", "3", "4"]
+
+
+@pytest.mark.parametrize("old", LEFT)
+def test_what_left_the_package_says_where_it_is(old: str) -> None:
+    """Whichever way it is used: as an attribute, by name from its package, or as a module."""
+    package, _, name = old.rpartition(".")
+    says = LEFT[old]
+    if "it is in " in says:
+        folder = says.split("it is in ")[1].split(" ")[0]
+        assert (Path(__file__).parents[2] / folder).is_dir()
+    with pytest.raises(AttributeError) as of_attribute:
+        getattr(import_module(package), name)
+    with pytest.raises(ImportError) as of_module:
+        import_module(old)
+    with pytest.raises(ImportError) as of_name:
+        exec(f"from {package} import {name}")
+    assert str(of_attribute.value) == str(of_module.value) == str(of_name.value) == says
+    assert not hasattr(import_module(package), name)
 
 
 def test_what_never_existed_is_not_found() -> None:

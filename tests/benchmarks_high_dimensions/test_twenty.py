@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from high_dimensions import twenty
 
+from problems import classics
 from quadrat._core.arrays import Array
-from quadrat.problems import classics
 from quadrat.randomness import generator
 
 SEEDS = (0, 3, 8)

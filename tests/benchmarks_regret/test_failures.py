@@ -6,8 +6,8 @@ import failures
 import numpy as np
 import pytest
 
+import problems
 import quadrat as qd
-from quadrat import problems
 from quadrat.methods.auto.method import AutoSearch
 from quadrat.randomness import generator
 

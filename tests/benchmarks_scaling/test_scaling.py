@@ -11,7 +11,7 @@ import scaling
 import scaling_measurement
 from regret.rows import Row, cell_of, complete, read_rows
 
-from quadrat import problems
+import problems
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -41,7 +41,6 @@ def test_the_rule_halves_the_axis_of_largest_variation() -> None:
     left, _ = tree.split(left)
     left, _ = tree.split(left)
     np.testing.assert_allclose(tree.cell(left).sides, [0.125, 1.0])
-    assert tree.fixed_family
     additive = Assumptions(OnAxes(Matern(2.5, 0.1), [1]), norm_bound=1.0, noise=0.1)
     assert additive.axis_rule()(np.array([1.0, 0.5])) == 1
 

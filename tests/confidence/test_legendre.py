@@ -35,14 +35,6 @@ def test_its_span_is_all_polynomials(degree: int) -> None:
     assert np.abs(residual).max() < 1e-10
 
 
-def test_largest_square_is_reached_at_a_corner() -> None:
-    basis = LegendreBasis(Cell.unit(2), 2)
-    values = (basis(np.random.default_rng(0).random((500, 2))) ** 2).sum(1)
-    corner = (basis([[1.0, 1.0]]) ** 2).sum()
-    assert basis.largest_square == pytest.approx(corner)
-    assert values.max() <= basis.largest_square
-
-
 def test_high_dimensions_are_cheap_or_refused() -> None:
     assert len(LegendreBasis(Cell.unit(50), 2).exponents) == comb(52, 2)
     with pytest.raises(InvalidInput, match="too many polynomials"):

@@ -172,7 +172,6 @@ def test_shares_add_up_to_at_most_delta() -> None:
     spent = {leaf: band._band(leaf).delta for leaf in depths}
     assert spent == {leaf: DELTA * cell_share(depth) for leaf, depth in depths.items()}
     assert sum(DELTA * cell_share(int(depth)) for depth in band._tree.depths) <= DELTA  # those that were divided too
-    assert band._tree.fixed_family
 
 
 # --- data

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from quadrat.confidence import Assumptions
-from quadrat.confidence.sketched_band import SketchedBand
-from quadrat.errors import InvalidInput
+from quadrat.confidence.sketched_band import SketchedBand, theorem_multiplier
 from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Matern
 from quadrat.problems import draw_rkhs_function
@@ -44,13 +43,14 @@ def test_the_measured_multiplier_by_brute_force() -> None:
 
 def test_the_theorem_s_multiplier_by_brute_force() -> None:
     """[C19, theorem 2] with variances divided by lambda, as there."""
-    band = band_with(60, sketch=Sketch(epsilon=0.4, q=1.0), form="theorem")
+    band = band_with(60, sketch=Sketch(epsilon=0.4, q=1.0))
     lam = band.regulariser
     total = float((band.process.predict(band.x).deviation ** 2).sum()) / lam
     alpha = 1.4 / 0.6
     beta = 2 * 0.2 * sqrt(alpha * log(60) * total + log(10)) + (1 + 1 / sqrt(0.6)) * sqrt(lam) * 1.0
     at = band.process.predict([[0.3, 0.3]])
-    assert band.beta * at.deviation[0] == pytest.approx(beta * at.deviation[0] / sqrt(lam), rel=1e-9)
+    found = theorem_multiplier(band.process, norm_bound=1.0, noise=0.2, delta=0.1, observations=60)
+    assert found * at.deviation[0] == pytest.approx(beta * at.deviation[0] / sqrt(lam), rel=1e-9)
 
 
 def test_it_is_clipped_to_what_the_norm_allows_and_optimism_is_not() -> None:
@@ -68,8 +68,3 @@ def test_it_is_clipped_to_what_the_norm_allows_and_optimism_is_not() -> None:
     with band.pending(far):
         assert band.optimism(far)[0] < before
     assert band.optimism(far)[0] == before
-
-
-def test_an_unknown_form() -> None:
-    with pytest.raises(InvalidInput, match='expected "measured" or "theorem"'):
-        band_with(3, form="exact")

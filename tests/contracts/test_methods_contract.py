@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from as_printed import PrintedLPGPUCB
 
 from quadrat.errors import InvalidInput
 from quadrat.gp.sketch import Sketch
@@ -46,6 +47,9 @@ def with_contexts(space: Space) -> Space:
     return Space(**space, site=Context(Categorical(["north", "south"])), wind=Context(Float(0, 1)))
 
 
+KINDS: dict[str, type[Method]] = {**all_methods(), "PrintedLPGPUCB": PrintedLPGPUCB}
+
+
 @dataclass(frozen=True)
 class Make:
     """From a number of trials to the method that a user would configure for it, and the spaces that it is for.
@@ -59,7 +63,7 @@ class Make:
     spaces: Mapping[str, Space] = field(default_factory=lambda: SPACES)
 
     def __call__(self, budget: int) -> Method:
-        build: Callable[..., Method] = all_methods()[self.name]
+        build: Callable[..., Method] = KINDS[self.name]
         takes_budget = any(field.name == "budget" for field in fields(cast(Any, build)))
         return build(**self.options, **({"budget": budget} if takes_budget else {}))
 
@@ -90,7 +94,7 @@ OWN_SPACES: dict[str, Mapping[str, Space]] = {
 IN_CONTEXTS = {name: with_contexts(space) for name, space in SPACES.items()}
 # And forms of a method that are almost methods of their own.
 VARIANTS = {
-    "LPGPUCB as printed": Make("LPGPUCB", {**_ASSUMED, "as_printed": True}, largest_dimension=10),
+    "LPGPUCB as printed": Make("PrintedLPGPUCB", _ASSUMED, largest_dimension=10),
     "LPGPUCB with a sketch": Make("LPGPUCB", {**_ASSUMED, "sketch": Sketch()}),
     "LPGPUCB in contexts": Make("LPGPUCB", _ASSUMED, spaces=IN_CONTEXTS),
     "CGPUCB in contexts": Make("CGPUCB", {}, spaces=IN_CONTEXTS),

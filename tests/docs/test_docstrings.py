@@ -184,7 +184,7 @@ def test_a_constant_or_type_alias_has_a_string_below_that_says_what_it_is(name: 
 
 def test_the_lists_are_not_empty() -> None:
     assert {"quadrat.Optimizer", "quadrat.maximize", "quadrat.cli.main"} <= DOCUMENTED.keys()
-    assert len(DOCUMENTED) > 180
+    assert len(DOCUMENTED) > 150
     assert {"quadrat.FAILED", "quadrat.partition.AxisRule"} <= set(VALUES)
 
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from contextual_problems import ContextualProblem, ContextualTrace
 
-from quadrat import problems
+import problems
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
+from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 
 
@@ -23,8 +24,8 @@ def test_the_best_in_a_context_is_that_of_a_fine_grid(context: float, axis: int)
 
 
 def test_the_best_of_an_rkhs_function_in_two_actions() -> None:
-    f = problems.draw_rkhs_function(Matern(2.5, 0.3), 3, rng=generator(5))
-    problem = ContextualProblem(f.as_problem(), (1,))
+    f = draw_rkhs_function(Matern(2.5, 0.3), 3, rng=generator(5))
+    problem = ContextualProblem(problems.from_rkhs(f), (1,))
     line = np.linspace(0, 1, 201)
     grid = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
     highest = f.values(problem.joined(grid, [0.4])).max()

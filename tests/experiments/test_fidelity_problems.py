@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from fidelity_problems import MULTI_FIDELITY, MultiFidelityProblem
 
+from problems import get
 from quadrat.errors import InvalidInput
-from quadrat.problems import get
 
 
 @pytest.fixture(params=sorted(MULTI_FIDELITY))

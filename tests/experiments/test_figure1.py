@@ -11,13 +11,13 @@ import figure1_diagnostics
 import figure1_variants
 import numpy as np
 import pytest
+from as_printed import paper_preset
 from grid import Row
 
-from quadrat import problems
+import problems
 from quadrat.kernels import Matern
 from quadrat.methods import registry
 from quadrat.methods.acquisition import log_expected_improvement, log_probability_of_improvement
-from quadrat.methods.lp.preset import paper_preset
 from quadrat.methods.surrogate import ModelBased, Surrogate
 
 FOLDER = Path(__file__).resolve().parents[2] / "experiments"

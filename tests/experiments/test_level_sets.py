@@ -7,7 +7,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from quadrat import problems
+import problems
 from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Classification
 
 level_sets = import_module("level_sets")

@@ -14,6 +14,7 @@ import grid
 import numpy as np
 import pytest
 import table1
+from as_printed import paper_preset
 from grid import Cell, Row
 
 import quadrat as qd
@@ -70,7 +71,7 @@ def test_every_kernel_leaves_a_map(kernel_1: int, kernel_2: int, inputs: int) ->
 def test_methods_are_the_papers_and_two_more() -> None:
     assert list(table1.METHODS) == [*PAPER, "RandomSearch", "default"]
     for name in PAPER:
-        assert table1.method_of(name, 50) == qd.research.paper_preset(name, 50)
+        assert table1.method_of(name, 50) == paper_preset(name, 50)
     assert table1.method_of("RandomSearch", 50) == "RandomSearch"
     assert table1.method_of("default", 50) is None
 

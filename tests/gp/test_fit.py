@@ -295,14 +295,14 @@ def test_noise_that_cannot_be_learned_is_not() -> None:
 def test_steps_of_a_fit_check_no_kernel(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many steps there are, kernels are checked where a fit begins and where it ends."""
     checks = 0
-    original = Stationary._check_fields
+    original = Stationary.__post_init__
 
     def counted(self: Stationary) -> None:
         nonlocal checks
         checks += 1
         original(self)
 
-    monkeypatch.setattr(Stationary, "_check_fields", counted)
+    monkeypatch.setattr(Stationary, "__post_init__", counted)
     counts = []
     for starts in ([], [LogPosterior(kernel, MIXED).start() + shift for shift in (-0.5, 0.4, 0.8)]):
         checks = 0

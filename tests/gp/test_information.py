@@ -89,7 +89,7 @@ def test_many_dimensions_give_the_trivial_bound() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(InvalidInput, match="dimension: expected at least 1, got 0"):
+    with pytest.raises(InvalidInput, match="dimension: expected a whole number >= 1, got 0"):
         set_gain(Matern(2.5), 5, 0.1, dimension=0)
     with pytest.raises(InvalidInput, match=r"noise_variance: expected a finite number > 0, got 0"):
         set_gain(Matern(2.5), 5, 0.0, dimension=1)

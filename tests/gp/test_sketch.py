@@ -166,7 +166,7 @@ def test_what_fails_half_way_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) ->
         gp.add([[0.123, 0.4], [0.5, 0.5]], [1.0, 2.0])
     monkeypatch.undo()
     assert np.array_equal(gp.x, x)
-    assert gp.posterior is state.posterior
+    assert gp.posterior is state["_posterior"]
     gp.add([[0.123, 0.4]], [1.0])
     assert len(gp) == 31
 

@@ -91,7 +91,7 @@ def test_bounds_that_are_none(bounds: Any, says: str) -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({"maxfun": 0}, "maxfun: expected a positive integer"),
+        ({"maxfun": 0}, "maxfun: expected a whole number >= 1"),
         ({"rng": -1}, "rng: expected"),
         ({"rng": "seed"}, "rng: expected"),
         ({"workers": 0}, "workers: expected"),

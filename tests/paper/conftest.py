@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "experiments"))
 
 PAGE = Path(__file__).parents[2] / "docs" / "errata.md"
 HEADING = re.compile(r"^### (E\d+) ", re.MULTILINE)

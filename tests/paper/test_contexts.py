@@ -10,6 +10,7 @@ import pytest
 from contextual_problems import ContextualProblem
 from scipy.stats import binom
 
+from problems import from_rkhs
 from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate, certified_maximum
 from quadrat.gp import realised_gain
@@ -114,7 +115,7 @@ def test_average_regret_falls_with_the_number_of_rounds() -> None:
 
     early, late = [], []
     for seed in range(2):
-        problem = ContextualProblem(draw_rkhs_function(KERNEL, 2, rng=generator(seed, 1)).as_problem(), (1,))
+        problem = ContextualProblem(from_rkhs(draw_rkhs_function(KERNEL, 2, rng=generator(seed, 1))), (1,))
         search = CGPUCB(noise=0.05).start(Domain((Axis(), Axis()), context=(1,)), seed)
         points = []
         for i, z in enumerate(generator(seed, 2).integers(4, size=30).tolist()):

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from as_printed import splits_bound
 from scipy.linalg import solve_triangular
 
 from quadrat._core.arrays import Array
 from quadrat.kernels import Matern
 from quadrat.problems import draw_rkhs_function
-from quadrat.theory import splits_bound
 
 Documented = Callable[[str, str], None]
 Multiplier = Callable[[float, int], float]

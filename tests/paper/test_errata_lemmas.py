@@ -11,9 +11,8 @@ from math import ceil, e, log, sqrt
 
 import numpy as np
 import pytest
+from as_printed import deviation_sum_bound, evaluations_per_cell_bound, splits_bound, uncovered_probability
 from scipy.optimize import linprog
-
-from quadrat.theory import deviation_sum_bound, evaluations_per_cell_bound, splits_bound, uncovered_probability
 
 Documented = Callable[[str, str], None]
 Row = tuple[dict[str, float], float]  # coefficients by name, and what their sum is at most

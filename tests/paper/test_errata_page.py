@@ -64,6 +64,6 @@ def test_the_table_agrees_with_the_sections(errata: dict[str, str]) -> None:
         assert anchor == spoken
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"`(quadrat\.[\w.]+)`", PAGE))))
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"`((?:quadrat|as_printed)\.[\w.]+)`", PAGE))))
 def test_every_name_of_the_package_exists(name: str) -> None:
     pkgutil.resolve_name(name)

@@ -7,16 +7,17 @@ from math import ceil, e, inf, log, sqrt
 
 import numpy as np
 import pytest
-
-from quadrat._core.arrays import Array
-from quadrat.kernels import Kernel, Matern, SquaredExponential
-from quadrat.theory import (
+from as_printed import (
     covering_radius,
     deviation_sum_bound,
     evaluations_per_cell_bound,
     splits_bound,
     uncovered_probability,
 )
+
+from quadrat._core.arrays import Array
+from quadrat.errors import InvalidInput
+from quadrat.kernels import Kernel, Matern, SquaredExponential
 
 
 def deviations(kernel: Kernel, points: Array, noise_variance: float) -> Array:
@@ -189,3 +190,23 @@ def test_splits_by_numbers() -> None:
     """D = 1, n = 16: 31 splits and 16 evaluations are 47 rounds; the lemma says at most 24."""
     assert splits_bound(16, 1) == 31 == 2 * 16 - 1
     assert 16 / 2 + 16 == 24
+
+
+def test_lemmas_refuse_bad_input() -> None:
+    with pytest.raises(InvalidInput, match="noise_variance"):
+        deviation_sum_bound(3, 1.0, 0.0)
+    with pytest.raises(InvalidInput, match="count"):
+        deviation_sum_bound(0, 1.0, 1.0)
+    with pytest.raises(InvalidInput, match="failure"):
+        evaluations_per_cell_bound(0.5, dimension=1, exponent=1.0, constant=1.0, noise=1.0, failure=0.0)
+    with pytest.raises(InvalidInput, match="radius"):
+        uncovered_probability(3, side=1.0, radius=0.0, dimension=2)
+    with pytest.raises(InvalidInput, match="points"):
+        covering_radius(0, side=1.0, dimension=2, failure=0.1)
+    with pytest.raises(InvalidInput, match="budget"):
+        splits_bound(0, 2)
+
+
+def test_one_draw_covers_a_cell_no_wider_than_twice_the_radius() -> None:
+    assert uncovered_probability(1, side=0.5, radius=0.25, dimension=3) == 0.0
+    assert covering_radius(1, side=0.5, dimension=4, failure=0.5) == 1.0

@@ -14,7 +14,7 @@ def test_ties_go_to_the_lowest_axis() -> None:
 
 
 def test_weights_are_inverse_length_scales() -> None:
-    tree = PartitionTree(2, axis_rule=[4.0, 1.0])
+    tree = PartitionTree(2, axis_rule=LongestSide([4.0, 1.0]))
     node, axes = 0, []
     for _ in range(5):
         sides = tree.cell(node).sides
@@ -40,48 +40,20 @@ def test_the_rule_makes_all_cells_of_a_depth_alike_and_is_asked_once_a_depth() -
         assert len(nodes) == 2**depth
         assert len(np.unique(tree.upper[nodes] - tree.lower[nodes], axis=0)) == 1
     assert len(calls) == 6
-    assert tree.fixed_family
 
 
-def test_choosing_axes_or_grids_gives_up_the_fixed_family() -> None:
-    tree, fixed = PartitionTree(2), []
-    left, right = tree.split(0, 0)  # what the rule says anyway
-    fixed.append(tree.fixed_family)
-    tree.split(left)
-    fixed.append(tree.fixed_family)
-    tree.split(right, 0)
-    fixed.append(tree.fixed_family)
-    assert fixed == [True, True, False]
-
-
-def test_printed_splits_are_a_fixed_family_of_their_own() -> None:
-    tree, fixed = PartitionTree(2), []
-    nodes = tree.split_all_axes(0)
-    fixed.append(tree.fixed_family)
-    tree.split_grid(int(nodes[0]), 0.25)  # halves every axis too
-    fixed.append(tree.fixed_family)
-    tree.split(int(nodes[1]))
-    fixed.append(tree.fixed_family)
-    assert fixed == [True, True, False]
-
-    grid = PartitionTree(1)
-    grid.split_grid(0, 0.3)
-    assert not grid.fixed_family
-
-
-def test_shares_of_depth_add_up_to_at_most_one() -> None:
-    """Kraft: the leaves of any tree satisfy sum 2^-J = 1 when every cut is counted, so no share is given twice."""
+def test_shares_of_depth_add_up_to_one() -> None:
+    """Kraft: the leaves of any tree satisfy sum 2^-J = 1, so no share is given twice."""
     tree = PartitionTree(3)
-    tree.split_all_axes(0)
-    tree.split_grid(int(tree.leaves()[0]), 0.2)
-    tree.split(int(tree.leaves()[-1]))
+    for node in (0, 1, 2, 5, 3, 9):
+        tree.split(node)
     assert float(np.sum(2.0 ** -tree.depths[tree.leaves()])) == 1.0
 
 
 @pytest.mark.parametrize("weights", [[1.0, 0.0], [1.0, -1.0], [1.0, np.nan], [1.0, 1.0, 1.0]])
-def test_bad_weights_are_refused_at_once(weights: list[float]) -> None:
+def test_bad_weights_are_refused(weights: list[float]) -> None:
     with pytest.raises(InvalidInput, match="weights: expected"):
-        PartitionTree(2, axis_rule=weights)
+        PartitionTree(2, axis_rule=LongestSide(weights)).split(0)
 
 
 def test_bad_rules_are_named_when_used() -> None:

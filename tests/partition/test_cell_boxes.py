@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quadrat._core.arrays import Array
-from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.partition import Cell, DyadicAddress
+from quadrat.errors import InvalidInput
+from quadrat.partition import Cell
 from quadrat.randomness import generator
 
 
@@ -15,8 +15,8 @@ from quadrat.randomness import generator
 def dyadic_cells(draw: st.DrawFn) -> Cell:
     levels = draw(st.lists(st.integers(0, 12), min_size=1, max_size=5))
     indices = [draw(st.integers(0, 2**level - 1)) for level in levels]
-    address = DyadicAddress(tuple(levels), tuple(indices))
-    return Cell(address.lower, address.upper)
+    places = list(zip(indices, levels, strict=True))
+    return Cell([k / 2**level for k, level in places], [(k + 1) / 2**level for k, level in places])
 
 
 def faces_and_inside(cell: Cell, rng: np.random.Generator) -> Array:
@@ -48,7 +48,7 @@ def test_measures_of_a_cell() -> None:
     assert cell.centre.tolist() == [0.125, 0.5, 0.75]
     assert cell.sides.tolist() == [0.25, 0.5, 0.5]
     assert cell.half_diagonal.tolist() == [0.125, 0.25, 0.25]
-    assert (cell.longest_side, cell.longest_axis, cell.volume, cell.dimension) == (0.5, 1, 0.0625, 3)
+    assert (cell.longest_side, cell.volume, cell.dimension) == (0.5, 0.0625, 3)
 
 
 @given(dyadic_cells())
@@ -81,13 +81,8 @@ def test_capped_corners_are_spread_over_all_pairs_of_axes() -> None:
 
 @given(dyadic_cells(), st.integers(0, 100))
 @settings(max_examples=50)
-def test_samples_and_clipped_points_lie_in_the_cell(cell: Cell, seed: int) -> None:
-    rng = generator(seed)
-    assert cell.contains(cell.sample(rng, 50)).all()
-    outside = rng.uniform(-1.0, 2.0, size=(50, cell.dimension))
-    assert cell.contains(cell.clip(outside)).all()
-    inside = cell.sample(rng, 10)
-    np.testing.assert_array_equal(cell.clip(inside), inside)
+def test_samples_lie_in_the_cell(cell: Cell, seed: int) -> None:
+    assert cell.contains(cell.sample(generator(seed), 50)).all()
 
 
 def test_samples_fill_the_cell_evenly() -> None:
@@ -96,25 +91,6 @@ def test_samples_fill_the_cell_evenly() -> None:
     # Mean of n uniforms on a side s has sd s / sqrt(12 n): five of them.
     margin = 5 * cell.sides / np.sqrt(12 * 20_000)
     assert (np.abs(points.mean(axis=0) - cell.centre) < margin).all()
-
-
-@given(dyadic_cells())
-def test_dyadic_addresses_name_cells_exactly(cell: Cell) -> None:
-    address = cell.dyadic_address()
-    assert Cell(address.lower, address.upper) == cell
-    assert 2.0**-address.depth == cell.volume
-
-
-def test_other_cells_have_no_dyadic_address() -> None:
-    for lower, upper in ([0.0], [0.3]), ([0.25], [0.75]), ([0.1], [0.6]), ([0.5], [np.nextafter(1.0, 0.0)]):
-        with pytest.raises(NotAvailable, match="expected a dyadic cell"):
-            Cell(lower, upper).dyadic_address()
-
-
-@pytest.mark.parametrize(("levels", "indices"), [((1,), (2,)), ((1,), (-1,)), ((-1,), (0,)), ((1, 1), (0,)), ((), ())])
-def test_impossible_addresses_are_refused(levels: tuple[int, ...], indices: tuple[int, ...]) -> None:
-    with pytest.raises(InvalidInput, match="address: expected"):
-        DyadicAddress(levels, indices)
 
 
 def test_cells_are_values() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,17 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quadrat._core.arrays import Array
-from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.partition import Cell, PartitionTree, TooManyCells, printed_partition
+from quadrat.errors import InvalidInput
+from quadrat.partition import Cell, PartitionTree, TooManyCells
 from quadrat.randomness import generator
 
 
 def grown(dimension: int, seed: int, n_splits: int, *, free: bool = False) -> PartitionTree:
-    """A tree with leaves split at random, by the rule or along random axes."""
-    rng, tree = generator(seed), PartitionTree(dimension)
+    """A tree with leaves split at random, along the longest side or along random axes."""
+    rng = generator(seed)
+    tree = PartitionTree(dimension, axis_rule=(lambda sides: int(rng.integers(len(sides)))) if free else None)
     for _ in range(n_splits):
-        leaf = int(rng.choice(tree.leaves()))
-        tree.split(leaf, int(rng.integers(dimension)) if free else None)
+        tree.split(int(rng.choice(tree.leaves())))
     return tree
 
 
@@ -43,7 +42,6 @@ def test_every_point_is_in_exactly_one_leaf_and_locate_finds_it(dim: int, seed: 
     brute = leaves[np.argmax(inside, axis=0)]
     np.testing.assert_array_equal(tree.locate_many(points), brute)
     assert [tree.locate(point) for point in points] == brute.tolist()
-    np.testing.assert_array_equal(tree.partition().labels[tree.partition().locate_many(points)], brute)
 
 
 @given(st.integers(1, 4), st.integers(0, 10_000), st.integers(1, 40))
@@ -60,7 +58,7 @@ def test_children_tile_their_parent_exactly(dim: int, seed: int, splits: int) ->
             assert a.upper[axis] == b.lower[axis] == whole.centre[axis]
             assert tree.cell(node).halves(axis) == (a, b)
             assert tree.parent(left) == tree.parent(right) == node
-    assert tree.cell(0).volume == sum(cell.volume for cell in tree.partition())
+    assert tree.cell(0).volume == sum(tree.cell(leaf).volume for leaf in tree.leaves().tolist())
 
 
 def test_nodes_are_numbered_in_order_of_birth() -> None:
@@ -70,68 +68,17 @@ def test_nodes_are_numbered_in_order_of_birth() -> None:
     assert tree.split(1) == (5, 6)
     assert (tree.n_nodes, tree.n_leaves, tree.leaves().tolist()) == (7, 4, [3, 4, 5, 6])
     assert (tree.parent(0), tree.parent(4), tree.children(0), tree.children(4)) == (None, 2, (1, 2), ())
-    assert (tree.is_leaf(0), tree.is_leaf(4), tree.depth(4)) == (False, True, 2)
+    assert tree.depth(4) == 2
 
 
-def test_addresses_do_not_depend_on_the_way_there() -> None:
-    """The same box reached by three different orders of cuts has one name; depth is J in all of them."""
-    names = set()
-    for order in (0, 1), (1, 0):
-        tree = PartitionTree(2)
-        node = tree.split(0, order[0])[1]
-        node = tree.split(node, order[1])[1]
-        names.add((str(tree.dyadic_address(node)), tree.depth(node)))
-    printed = PartitionTree(2)
-    node = int(printed.split_all_axes(0)[-1])
-    names.add((str(printed.dyadic_address(node)), printed.depth(node)))
-    assert names == {("1/2 x 1/2", 2)}
-
-
-def test_printed_split_makes_the_leaves_of_binary_splits() -> None:
-    tree = PartitionTree(3)
-    tree.add_many(generator(0).random((50, 3)))
-    leaves = tree.split_all_axes(0)
-    assert leaves.tolist() == sorted(set(leaves.tolist())) == tree.leaves().tolist()
-    assert (tree.depths[leaves] == 3).all()
-    assert {tuple(cell.centre.tolist()) for cell in tree.partition()} == {
-        (a, b, c) for a in (0.25, 0.75) for b in (0.25, 0.75) for c in (0.25, 0.75)
-    }
-    assert tree.counts[leaves].sum() == 50
-
-
-def test_printed_split_stops_at_ten_dimensions_and_names_the_other() -> None:
-    PartitionTree(10).split_all_axes(0)
-    tree = PartitionTree(11)
-    with pytest.raises(InvalidInput, match=r"at most 10 dimensions, got 11.*2\^11.*use split, which halves one axis"):
-        tree.split_all_axes(0)
-    assert tree.n_nodes == 1
-
-
-def test_grid_splits_equal_the_printed_definition() -> None:
-    tree = PartitionTree(2)
-    tree.add_many(generator(3).random((100, 2)))
-    leaves = tree.split_grid(0, 0.3)
-    wanted = printed_partition(Cell.unit(2), 0.3)
-    assert [tree.cell(leaf) for leaf in leaves.tolist()] == list(wanted)
-    assert [len(tree.observations(leaf)) for leaf in leaves.tolist()] == np.bincount(
-        wanted.locate_many(tree.points), minlength=len(wanted)
-    ).tolist()
-    with pytest.raises(NotAvailable, match="expected a dyadic cell"):
-        tree.dyadic_address(int(leaves[0]))
-
-
-def test_caps_leave_the_tree_as_it_was() -> None:
+def test_the_cap_leaves_the_tree_as_it_was() -> None:
     tree = PartitionTree(3, max_cells=8)
-    tree.split(0)
-    attempts: list[Callable[[], object]] = [lambda: tree.split_all_axes(1), lambda: tree.split_grid(1, 0.25)]
-    for attempt in attempts:
-        with pytest.raises(TooManyCells, match=r"expected at most (7|8) cells"):
-            attempt()
-        assert (tree.n_nodes, tree.n_leaves, tree.leaves().tolist()) == (3, 2, [1, 2])
     while tree.n_leaves < 8:
         tree.split(int(tree.leaves()[0]))
-    with pytest.raises(TooManyCells, match="evaluate instead of splitting, or allow more with max_cells"):
-        tree.split(int(tree.leaves()[0]))
+    before = tree.leaves().tolist()
+    with pytest.raises(TooManyCells, match="8 cells, got 9; evaluate instead of splitting, or allow more with max_cel"):
+        tree.split(before[0])
+    assert (tree.n_nodes, tree.leaves().tolist()) == (15, before)
 
 
 def test_halving_is_exact_to_the_last_level_and_then_refused() -> None:
@@ -139,7 +86,7 @@ def test_halving_is_exact_to_the_last_level_and_then_refused() -> None:
     tree, node = PartitionTree(1), 0
     for _ in range(52):
         node = tree.split(node)[1]
-    assert tree.dyadic_address(node).indices == (2**52 - 1,)
+    assert tree.cell(node) == Cell([1.0 - 2.0**-52], [1.0])
     assert (tree.locate([1.0]), tree.locate([np.nextafter(1.0, 0.0)])) == (node, node)
     with pytest.raises(InvalidInput, match="its middle is not exact"):
         tree.split(node)
@@ -155,16 +102,11 @@ def test_unknown_nodes_are_refused(node: Any) -> None:
             ask(node)
 
 
-def test_splitting_needs_a_leaf_and_an_axis() -> None:
+def test_splitting_needs_a_leaf() -> None:
     tree = PartitionTree(2)
     tree.split(0)
-    for attempt in (lambda: tree.split(0), lambda: tree.split_all_axes(0), lambda: tree.refine(0, 0.1)):
-        with pytest.raises(
-            InvalidInput, match="expected a leaf, got node 0, which is split already into nodes 1 and 2"
-        ):
-            attempt()
-    with pytest.raises(InvalidInput, match="axis: expected an integer from 0 to 1, got 2"):
-        tree.split(1, 2)
+    with pytest.raises(InvalidInput, match="expected a leaf, got node 0, which is split already into nodes 1 and 2"):
+        tree.split(0)
 
 
 @pytest.mark.parametrize(
@@ -181,9 +123,8 @@ def test_splitting_needs_a_leaf_and_an_axis() -> None:
 )
 def test_points_are_checked_and_nothing_is_recorded(point: Any, message: str) -> None:
     tree = PartitionTree(2)
-    for ask in tree.add, tree.locate:
-        with pytest.raises(InvalidInput, match=message):
-            ask(point)
+    with pytest.raises(InvalidInput, match=message):
+        tree.locate(point)
     with pytest.raises(InvalidInput):
         tree.add_many([[0.5, 0.5], [0.5, 1.5]])
     assert (tree.count(0), len(tree.points)) == (0, 0)
@@ -191,7 +132,7 @@ def test_points_are_checked_and_nothing_is_recorded(point: Any, message: str) ->
 
 def test_one_dimension_takes_plain_numbers() -> None:
     tree = PartitionTree(1)
-    assert (tree.add(0.3), tree.locate(0.3), tree.count(0)) == (0, 0, 1)
+    assert tree.locate(0.3) == 0
 
 
 @pytest.mark.parametrize("dimension", [0, -1, 1.5, "2", True])

@@ -51,7 +51,7 @@ def test_the_naive_cut_would_disagree() -> None:
     x = np.nextafter(threshold, 1.0)
     assert fitted.apply([[x]])[0] == from_regression_tree(fitted).labels[0]
     naive = from_thresholds([0, -2, -2], [threshold, -2, -2], [1, -1, -1], [2, -1, -1], dimension=1)
-    assert naive.labels[naive.locate([x])] != fitted.apply([[x]])[0]
+    assert naive.labels[naive.locate_many([[x]])[0]] != fitted.apply([[x]])[0]
 
 
 def test_a_tree_of_one_leaf_is_the_cube() -> None:
@@ -69,7 +69,7 @@ def test_leaves_outside_the_cube_are_left_out() -> None:
 
 def test_double_precision_keeps_the_threshold_on_the_left() -> None:
     parts = from_thresholds([1, -2, -2], [0.1, 0, 0], [1, -1, -1], [2, -1, -1], dimension=2)
-    found = [parts.labels[parts.locate([0.5, x])] for x in (0.1, float(np.nextafter(0.1, 1)))]
+    found = parts.labels[parts.locate_many([[0.5, 0.1], [0.5, float(np.nextafter(0.1, 1))]])].tolist()
     assert found == [1, 2]
 
 

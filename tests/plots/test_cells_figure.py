@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from as_printed import PrintedLPGPUCB
 
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
@@ -105,16 +106,17 @@ def test_one_parameter_has_steps() -> None:
     assert sorted(y[:, 0]) == pytest.approx(sorted(view.partition().bound))
 
 
-@pytest.mark.parametrize("form", [{"kernel": None}, {"as_printed": True}])
-def test_other_forms_of_the_method_are_drawn_and_promise_nothing(form: dict[str, Any]) -> None:
-    method = LPGPUCB(**{"kernel": Matern(2.5, 0.5), "norm_bound": 2.0, "noise": 0.1, "budget": 12, **form})
+@pytest.mark.parametrize("form", [LPGPUCB, PrintedLPGPUCB])
+def test_other_forms_of_the_method_are_drawn_and_promise_nothing(form: type[LPGPUCB]) -> None:
+    learned = form is LPGPUCB
+    method = form(kernel=None if learned else Matern(2.5, 0.5), norm_bound=2.0, noise=0.1, budget=12)
     optimizer = Optimizer(PLANE, direction="maximize", method=method, seed=0)
     for i in range(9):
         optimizer.tell(optimizer.ask(), 0.1 * i)
     figure = cells(optimizer, steps=9)
     labels = [step.label for step in figure.layout.sliders[0].steps]
     assert labels[-1] == "9"
-    assert (labels[0] == "5") == ("kernel" in form), "the first five points teach the kernel: no cells yet"
+    assert (labels[0] == "5") == learned, "the first five points teach the kernel: no cells yet"
     assert "no value there is better" not in words_of(figure)
 
 

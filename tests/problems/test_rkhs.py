@@ -159,19 +159,6 @@ def test_cancelling_weights_do_not_give_nan() -> None:
     assert f.norm >= 0.0
 
 
-def test_as_problem_claims_an_optimum_only_if_given_one() -> None:
-    f = draw_rkhs_function(Matern(2.5, 0.3), 2, rng=generator(12))
-    honest = f.as_problem()
-    assert honest.optimal_value is None
-    assert honest.optimizers.shape == (0, 2)
-    point, value = f.maximum()
-    known = f.as_problem("bumps", optimum=(point, value))
-    assert known.name == "bumps"
-    assert known.optimal_value == value
-    assert known(point) == value
-    assert known.anchor is None  # the maximum on the cube need not be one beyond
-
-
 def test_equal_generators_give_equal_functions() -> None:
     draws = [draw_rkhs_function(Matern(2.5, 0.3), 2, rng=generator(13)) for _ in range(2)]
     np.testing.assert_array_equal(draws[0].weights, draws[1].weights)

@@ -6,18 +6,13 @@ import pytest
 
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.theory import (
-    covering_radius,
     crossover,
-    deviation_sum_bound,
-    evaluations_per_cell_bound,
     hierarchical_gain_power,
     information_type,
     matern_lower_bound,
     matern_range,
     partitioned_gp_ucb,
-    splits_bound,
     srinivas_gain_power,
-    uncovered_probability,
 )
 
 
@@ -47,23 +42,3 @@ def test_bad_smoothness_and_dimension(formula: Callable[[float, int], object]) -
 def test_bad_gain() -> None:
     with pytest.raises(InvalidInput, match="gain_power"):
         information_type(1.1)
-
-
-def test_lemmas_refuse_bad_input() -> None:
-    with pytest.raises(InvalidInput, match="noise_variance"):
-        deviation_sum_bound(3, 1.0, 0.0)
-    with pytest.raises(InvalidInput, match="count"):
-        deviation_sum_bound(0, 1.0, 1.0)
-    with pytest.raises(InvalidInput, match="failure"):
-        evaluations_per_cell_bound(0.5, dimension=1, exponent=1.0, constant=1.0, noise=1.0, failure=0.0)
-    with pytest.raises(InvalidInput, match="radius"):
-        uncovered_probability(3, side=1.0, radius=0.0, dimension=2)
-    with pytest.raises(InvalidInput, match="points"):
-        covering_radius(0, side=1.0, dimension=2, failure=0.1)
-    with pytest.raises(InvalidInput, match="budget"):
-        splits_bound(0, 2)
-
-
-def test_one_draw_covers_a_cell_no_wider_than_twice_the_radius() -> None:
-    assert uncovered_probability(1, side=0.5, radius=0.25, dimension=3) == 0.0
-    assert covering_radius(1, side=0.5, dimension=4, failure=0.5) == 1.0

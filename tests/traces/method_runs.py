@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tests.traces import plain as form
@@ -10,6 +12,10 @@ from tests.traces.watching import Trace, Watched, noise, tell_mean, traced
 
 import quadrat as qd
 from quadrat.methods import Agnostic, Continuous, Finite, Learned
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "experiments"))  # not installed
+
+from as_printed import PrintedLPGPUCB, paper_preset
 
 Value = Callable[[Mapping[str, Any]], float]
 
@@ -56,10 +62,10 @@ def scripted(
     return watched
 
 
-def lp(**options: Any) -> qd.LPGPUCB:
+def lp(form: type[qd.LPGPUCB] = qd.LPGPUCB, **options: Any) -> qd.LPGPUCB:
     """Return LP-GP-UCB with assumptions that hold for `hill` on the line."""
     given = {"kernel": qd.Matern(2.5, 0.5), "norm_bound": 3.0, "noise": 0.05, "budget": 20, **options}
-    return qd.LPGPUCB(**given)
+    return form(**given)
 
 
 # --- LP-GP-UCB
@@ -103,8 +109,9 @@ def lp_rejected() -> Trace:
 @traced
 def lp_printed() -> Trace:
     """LPGPUCB as printed: Algorithm 1 line by line, of degree 1 and of degree 2; long enough for polynomials."""
-    first = scripted(lp(as_printed=True, threshold=3.0), space=LINE, at=LINE_AT, n=50)
-    second = scripted(lp(as_printed=True, degree=2, norm_bound=0.5), space=LINE, at=LINE_AT, n=40, direction="minimize")
+    first = scripted(lp(PrintedLPGPUCB, threshold=3.0), space=LINE, at=LINE_AT, n=50)
+    method = lp(PrintedLPGPUCB, degree=2, norm_bound=0.5)
+    second = scripted(method, space=LINE, at=LINE_AT, n=40, direction="minimize")
     return both(first.trace(1), second.trace(1))
 
 
@@ -436,4 +443,4 @@ def multi_scale_level_set() -> Trace:
 def paper_presets() -> Trace:
     """Every preset of the paper's experiments."""
     names = ("LP0", "LPGPUCB", "Heuristic", "IGPUCB", "GPUCB", "ExpectedImprovement", "ProbabilityOfImprovement")
-    return both(*(scripted(qd.research.paper_preset(name, 20), n=6, batch=2).trace(5) for name in names))
+    return both(*(scripted(paper_preset(name, 20), n=6, batch=2).trace(5) for name in names))

@@ -1,1 +1,1 @@
-"""What knows nothing of the domain: arrays, names that load when used, threads of BLAS, pieces of HTML."""
+"""Helpers that know nothing of the domain: arrays, lazy names, threads of BLAS, pieces of HTML."""

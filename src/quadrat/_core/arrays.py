@@ -8,14 +8,26 @@ from __future__ import annotations
 
 from dataclasses import fields
 from math import isfinite
-from typing import Any, Generic, TypeAlias, TypeVar
+from operator import index
+from typing import Any, Generic, SupportsIndex, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quadrat.errors import InvalidInput
 
-__all__ = ["Array", "ArrayLike", "Bools", "Growing", "Ints", "as_number", "as_points", "as_vector", "keep_plain"]
+__all__ = [
+    "Array",
+    "ArrayLike",
+    "Bools",
+    "Growing",
+    "Ints",
+    "as_number",
+    "as_points",
+    "as_vector",
+    "as_whole",
+    "keep_plain",
+]
 
 Array: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
@@ -23,24 +35,10 @@ Bools: TypeAlias = NDArray[np.bool_]
 
 
 def as_points(points: ArrayLike, *, dimension: int | None = None, name: str = "points") -> Array:
-    """Return `points` as a finite, C-contiguous float64 matrix of shape (n, D).
+    """Return `points` as a finite, C-contiguous float64 matrix of shape (n, D), or raise `InvalidInput`.
 
-    A vector is read as one point when it has `dimension` entries; a vector is read as n one-dimensional
-    points when `dimension` is 1.
-
-    Parameters
-    ----------
-    points
-        Anything NumPy turns into a matrix of numbers.
-    dimension
-        The D that is expected; None accepts any.
-    name
-        What to call the argument in an error.
-
-    Raises
-    ------
-    InvalidInput
-        Not numeric, not two-dimensional, the wrong number of columns, or not finite.
+    A vector is one point of `dimension` entries, or n points where `dimension` is 1; None accepts any D. Errors call
+    the argument `name`.
     """
     matrix = _as_floats(points, name)
     if matrix.ndim == 1 and dimension is not None:
@@ -56,13 +54,7 @@ def as_points(points: ArrayLike, *, dimension: int | None = None, name: str = "p
 
 
 def as_vector(values: ArrayLike, *, length: int | None = None, name: str = "values") -> Array:
-    """Return `values` as a finite float64 vector; a scalar is repeated `length` times.
-
-    Raises
-    ------
-    InvalidInput
-        Not numeric, not one-dimensional, the wrong length, or not finite.
-    """
+    """Return `values` as a finite float64 vector, or raise `InvalidInput`; a scalar is repeated `length` times."""
     vector = _as_floats(values, name)
     if vector.ndim == 0:
         vector = np.full(1 if length is None else length, float(vector))
@@ -82,13 +74,7 @@ def as_number(
     at_least: float = -np.inf,
     at_most: float = np.inf,
 ) -> float:
-    """Return `value` as a finite float inside the stated range.
-
-    Raises
-    ------
-    InvalidInput
-        Not a real number, not finite, or out of range; the message states the range.
-    """
+    """Return `value` as a finite float inside the stated range, or raise `InvalidInput` with the range."""
     try:
         if isinstance(value, bool | np.bool_ | str):
             raise TypeError
@@ -110,11 +96,21 @@ def as_number(
     return number
 
 
+def as_whole(value: object, *, name: str, at_least: int = 1) -> int:
+    """Return `value` as an int no smaller than `at_least`; truth values and fractions are refused."""
+    try:
+        number = at_least - 1 if isinstance(value, bool | np.bool_) else index(cast(SupportsIndex, value))
+    except TypeError:
+        number = at_least - 1
+    if number < at_least:
+        raise InvalidInput(f"{name}: expected a whole number >= {at_least}, got {value!r}")
+    return number
+
+
 def _as_floats(values: ArrayLike, name: str) -> Array:
     try:
-        if (
-            np.asarray(values).dtype.kind in "bUSc"
-        ):  # truth values, texts and complex numbers convert, and mean a mistake
+        # Truth values, texts and complex numbers convert, and mean a mistake.
+        if np.asarray(values).dtype.kind in "bUSc":
             raise TypeError
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -137,15 +133,8 @@ S = TypeVar("S", bound=np.generic)
 class Growing(Generic[S]):
     """Rows of one dtype and one shape, appended in O(1) amortised by doubling the buffer.
 
-    Appending writes behind the last row or into a new buffer, never over a row, so a view taken earlier keeps
-    showing the rows there were.
-
-    Parameters
-    ----------
-    dtype
-        Of the entries.
-    row
-        Shape of one row; () makes a vector.
+    Appending never writes over a row, so a view taken earlier keeps showing its rows. `row` is the shape of one row;
+    () makes a vector.
 
     Examples
     --------
@@ -195,9 +184,8 @@ class Growing(Generic[S]):
         self.size += more
 
     def _make_room(self, more: int) -> None:
-        bigger = np.empty(
-            (max(2 * len(self.values), self.size + more), *self.values.shape[1:]), dtype=self.values.dtype
-        )
+        room = max(2 * len(self.values), self.size + more)
+        bigger = np.empty((room, *self.values.shape[1:]), dtype=self.values.dtype)
         bigger[: self.size] = self.values[: self.size]
         self.values = bigger
 

@@ -1,8 +1,7 @@
 """One BLAS thread while Quadrat computes.
 
 Its matrices are small: several threads gain nothing, and on a busy machine they wait for each other. And the sums of
-one thread come in one order, so that the same history gives the same suggestion however many cores there are. What
-was set before is set again afterwards.
+one thread come in one order, so that the same history gives the same suggestion on any number of cores.
 """
 
 from __future__ import annotations

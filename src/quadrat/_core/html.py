@@ -1,6 +1,6 @@
 """Small pieces of HTML for notebooks: tables and curves, without scripts, style sheets or anything from elsewhere.
 
-Text is escaped here, so that nobody else has to. Colours are those of the page: the text's own, and greys that are
+Text is escaped here. Colours are those of the page: the text's own, and greys that are
 half transparent, which can be read on white and on black.
 """
 
@@ -19,38 +19,21 @@ _DECADES = 100.0  # ratio of the largest to the smallest size, from which on a l
 
 @dataclass(frozen=True)
 class Heights:
-    """What to draw.
-
-    Attributes
-    ----------
-    heights
-        From 0, the smallest number, to 1, the largest; all 0.5 where all numbers are equal.
-    log
-        Whether equal steps are equal ratios.
-    """
+    """Heights from 0, the smallest number, to 1, the largest, all 0.5 where all are equal; `log`: of logarithms."""
 
     heights: tuple[float, ...]
     log: bool
 
 
 def heights(values: Sequence[float], columns: int) -> Heights:
-    """Return numbers as heights, at most as many as there are columns.
+    """Return numbers as heights, at most as many as there are columns, which are at least 1.
 
     Of more numbers than columns, evenly spaced ones are kept, the first and the last among them. The scale is
     logarithmic where all of these have one sign and their sizes differ by a factor of 100 or more. Numbers that are not
     finite are left out.
 
-    Parameters
-    ----------
-    values
-        In order.
-    columns
-        At least 1.
-
     Examples
     --------
-    >>> heights([4.0, 3.0, 2.0], 3)
-    Heights(heights=(1.0, 0.5, 0.0), log=False)
     >>> heights([1000.0, 10.0, 10.0, 0.1], 2)
     Heights(heights=(1.0, 0.0), log=True)
     """
@@ -90,7 +73,7 @@ Piece: TypeAlias = str | Markup
 
 
 def block(title: str, parts: Iterable[Piece]) -> str:
-    """Return a titled block, one part below the other: what `_repr_html_` returns."""
+    """Return a titled block, one part below the other, for `_repr_html_`."""
     inside = "".join(f'<div style="margin-top:4px">{_html(part)}</div>' for part in parts)
     return f'<div style="color:inherit;line-height:1.45"><div><b>{escape(title)}</b></div>{inside}</div>'
 
@@ -102,7 +85,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Piece]]) -> Markup:
 
 
 def pairs(rows: Iterable[tuple[str, Piece]]) -> Markup:
-    """Return labels with what they stand for, a row each."""
+    """Return labels with their pieces, a row each."""
     body = "".join(
         f'<tr style="background:none"><th style="{_CELL}font-weight:normal;opacity:.7;white-space:nowrap">'
         f'{escape(label)}</th><td style="{_CELL}">{_html(piece)}</td></tr>'
@@ -112,15 +95,7 @@ def pairs(rows: Iterable[tuple[str, Piece]]) -> Markup:
 
 
 def curve(values: Sequence[float], label: str) -> Markup | None:
-    """Return numbers in order as a line of steps, without axes; None where there are fewer than two.
-
-    Parameters
-    ----------
-    values
-        In order, as they are drawn from left to right; on a log scale where they span decades.
-    label
-        What it shows: for readers of the screen, and beside the curve.
-    """
+    """Return numbers in order as a line of steps without axes, with its label; None where there are fewer than two."""
     found = heights(values, _COLUMNS)
     count = len(found.heights)
     if count < 2:

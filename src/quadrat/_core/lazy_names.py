@@ -6,33 +6,23 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from quadrat._core.moved import warn_of
+from quadrat._core.moved import LEFT, warn_of
 
 __all__ = ["lazy_names"]
 
 
 def lazy_names(
-    package: str, home: Mapping[str, str], modules: str = "", former: Mapping[str, str] | None = None
+    package: str,
+    home: Mapping[str, str],
+    modules: str = "",
+    former: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, str], Callable[[str], object], Callable[[], list[str]]]:
-    """What a package needs to load its names lazily.
+    """Return the module of each public name of `package`, and its `__getattr__` and `__dir__` (PEP 562).
 
-    Parameters
-    ----------
-    package
-        The name of the package, its `__name__`.
-    home
-        For each module of the package, or by its full name for each module of another package of ours, the public names
-        that it defines, separated by spaces.
-    modules
-        Modules of the package that are attributes of it without an import of their own, separated by spaces.
-    former
-        Names that were public here once, by the module of the package that has them now: they still resolve, with a
-        warning.
-
-    Returns
-    -------
-    tuple
-        The module of each public name; and the package's `__getattr__` and `__dir__` (PEP 562).
+    Lists of names are separated by spaces. `home` has the public names of each module of the package, or of any module
+    by its full name. `modules` are attributes without an import of their own. `former` has names that were public here
+    once, by the module of the package that has them now: they still resolve, with a warning. A name that left
+    the package is an AttributeError that says where it is.
 
     Examples
     --------
@@ -52,7 +42,7 @@ def lazy_names(
             warn_of(f"{package}.{name}", f"{new}.{name}")
             return getattr(import_module(new), name)
         if name not in module_of:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise AttributeError(LEFT.get(f"{package}.{name}", f"module {package!r} has no attribute {name!r}"))
         home_of_name = module_of[name]
         module = home_of_name if home_of_name.startswith("quadrat.") else f"{package}.{home_of_name}"
         value: object = getattr(import_module(module), name)

@@ -1,4 +1,7 @@
-"""Where modules and keywords went: their old names still work, with a warning that says what they are called now."""
+"""Old names of modules and keywords, which still work, with a warning that says the new ones.
+
+Names that left the package give an error that says where in the repository they are.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,15 @@ from typing import ParamSpec, TypeVar
 
 from quadrat.errors import InvalidInput
 
-__all__ = ["MOVED", "renamed", "resolve_old_names", "warn_of"]
+__all__ = ["AS_PRINTED", "LEFT", "MOVED", "renamed", "resolve_old_names", "warn_of"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _HERE = Path(__file__).parent
 
-# Where a module is now: what it was called before; names without the package.
+# Where a module is now: its former names; without the package.
 _TABLE = """
-_core.arrays: arrays growing
+_core.arrays: arrays growing theory.whole
 _core.blas_threads: blas_threads
 _core.html: heights html
 _core.lazy_names: lazy_names
@@ -32,6 +35,9 @@ cli.screen: cli.sparkline
 cli.study_commands: cli.json_output cli.report_command cli.where
 errors: space.suggestions
 gp.fit: gp.priors
+kernels.base: kernels.facts
+kernels.composite: kernels.tied
+kernels.exponential: kernels.gamma_exponential kernels.rational_quadratic kernels.squared_exponential
 loop: tune
 loop.dask_executor: integrations.dask_executor
 loop.executors: studies.executors
@@ -61,8 +67,6 @@ methods.lp.cells: methods.lp_cells
 methods.lp.contextual: methods.lp_contextual
 methods.lp.method: methods.lp_gp_ucb
 methods.lp.other_forms: methods.lp_learned methods.lp_sketched
-methods.lp.preset: methods.preset
-methods.lp.printed: methods.lp_printed
 methods.lp.search: methods.lp_search
 methods.multi_fidelity.method: methods.mf_gp_ucb
 methods.multi_fidelity.model: methods.fidelity_model
@@ -89,9 +93,12 @@ optimizer.outcome: optimizer.direction optimizer.measured
 optimizer.reports: optimizer.certifying optimizer.predicting optimizer.recommendation optimizer.recommending
 optimizer.run: optimizer.collisions optimizer.domain_of optimizer.events
 optimizer.trial: optimizer.settings_text
-plots.run_view: plots.study_axes plots.trial_text
+plots.cells_figure: plots.plane_cells
+plots.importance_figure: plots.sobol_indices
+plots.run_view: plots.partition_view plots.study_axes plots.trial_text
 plots.style: plots.library
 report.findings: report.interval_strip report.noise
+report.told: report.reproduction
 space.parameter: space.choices space.conditions space.scales
 space.space: space.coding space.context space.dependencies
 studies.distributions: integrations.distributions
@@ -103,6 +110,21 @@ studies.recommendation: integrations.study_recommendation integrations.study_run
 studies.results_file: studies.table
 studies.running_trials: integrations.running_trials
 studies.sampler: integrations.optuna_sampler
+theory.kernel_rates: theory.gain_rates
+theory.table: theory.survey
+"""
+
+# A folder of the repository: modules and public names that were in the package and are there now.
+_LEFT_TABLE = """
+benchmarks/problems: problems.catalogue problems.classics problems.noise problems.problem problems.regret
+    problems.Gaussian problems.Heteroscedastic problems.NoiseLaw problems.NoisyProblem problems.Observation
+    problems.Problem problems.RegretTrace problems.StudentT problems.Uniform problems.get problems.names
+    problems.regrets
+experiments/as_printed: paper_preset methods.paper_preset methods.preset methods.lp_printed partition.printed
+    partition.printed_partition theory.lemmas
+    theory.covering_radius theory.deviation_sum_bound theory.evaluations_per_cell_bound theory.splits_bound
+    theory.uncovered_probability confidence.printed_polynomials confidence.interpolation_weights
+    confidence.local_poly confidence.max_err
 """
 
 
@@ -111,18 +133,35 @@ def _read(table: str) -> dict[str, str]:
     now = ""
     for word in table.split():
         if word.endswith(":"):
-            now = f"quadrat.{word[:-1]}"
+            now = word[:-1]
         else:
             found[f"quadrat.{word}"] = now
     return found
 
 
-MOVED = _read(_TABLE)
+MOVED = {old: f"quadrat.{now}" for old, now in _read(_TABLE).items()}
 """From the names of modules in version 0.1 to those of today, in full."""
+
+LEFT = {
+    old: f"{old} left the package: it is in {folder}/ of Quadrat's repository"
+    for old, folder in _read(_LEFT_TABLE).items()
+}
+"""What to say of modules and public names of version 0.1 that are no longer installed, by their full names."""
+LEFT |= {
+    f"quadrat.partition.{name}": f"quadrat.partition.{name} left the package: {instead}"
+    for name, instead in {
+        "draw": "quadrat.plots.cells draws the cells of a run",
+        "draw_plane": "quadrat.plots.cells draws the cells of a run",
+        "DyadicAddress": "nothing used addresses of cells",
+    }.items()
+}
+
+AS_PRINTED = "is in experiments/as_printed/ of Quadrat's repository"
+"""Where the paper's algorithm as printed went."""
 
 
 def warn_of(old: str, new: str) -> None:
-    """Warn that a name is now another one, on behalf of whoever uses it."""
+    """Warn that a name is now another one, at the line that uses it."""
     level, frame = 2, sys._getframe(1)  # Python itself does not count frames of the import system
     while frame.f_back is not None and (_is_import(frame) or Path(frame.f_code.co_filename).parent == _HERE):
         level, frame = level + (not _is_import(frame)), frame.f_back
@@ -130,26 +169,7 @@ def warn_of(old: str, new: str) -> None:
 
 
 def renamed(old: str, new: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """Let a function still be called with the `old` name of a keyword; calls that use it are warned.
-
-    Parameters
-    ----------
-    old, new
-        The names of the keyword in version 0.1 and now. The function has the new one.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> @renamed(old="n_parallel", new="workers")
-    ... def run(*, workers=1):
-    ...     return workers
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     run(n_parallel=3)
-    3
-    >>> print(caught[0].message)
-    n_parallel= is now workers=
-    """
+    """Let a function still be called with the `old` name of its keyword `new`, with a warning."""
     from inspect import signature  # here: `import quadrat` should not pay for it
 
     def with_old_name(function: Callable[_P, _T]) -> Callable[_P, _T]:
@@ -184,6 +204,8 @@ class _OldNames(MetaPathFinder, Loader):
         path: Sequence[str] | None,  # noqa: ARG002
         target: ModuleType | None = None,  # noqa: ARG002
     ) -> ModuleSpec | None:
+        if fullname in LEFT:  # without `name`: Python would say of `from package import it` only that there is none
+            raise ModuleNotFoundError(LEFT[fullname])
         if fullname not in MOVED:
             return None
         return ModuleSpec(fullname, self, is_package=any(other.startswith(f"{fullname}.") for other in MOVED))
@@ -200,4 +222,4 @@ class _OldNames(MetaPathFinder, Loader):
 def resolve_old_names() -> None:
     """Let modules be imported by their old names."""
     if not any(isinstance(finder, _OldNames) for finder in sys.meta_path):
-        sys.meta_path.append(_OldNames())  # last: it is asked for what nobody else finds
+        sys.meta_path.append(_OldNames())  # last: after all other finders

@@ -8,7 +8,7 @@ from quadrat._core.arrays import Array, Bools, Ints
 
 __all__ = ["ROUNDING", "is_among", "nearest"]
 
-ROUNDING = 1e-9  # of the cube's side: as far as what is told may be from what was asked for
+ROUNDING = 1e-9  # of the cube's side: as far as a told point may be from the asked one
 _AT_ONCE = 1 << 17  # pairs that are compared one with the other: a tree takes less time and memory for more
 
 
@@ -16,9 +16,7 @@ def nearest(points: Array, centre: Array, sides: Array, count: int, *, box: bool
     """Return the indices, ascending, of the `count` points (n, D) nearest to a centre, with axes in units of `sides`.
 
     With `box` the largest difference along an axis is the distance, so that all points of the box that reaches as far
-    as `sides` come before those outside: otherwise what lies across a face comes before what lies in a corner. Of
-    points at the same distance as the last the earlier ones are taken, so that the answer does not depend on how they
-    are found.
+    as `sides` come before those outside. Of points at the same distance as the last the earlier ones are taken.
     """
     if len(points) <= count:
         return np.arange(len(points))
@@ -32,8 +30,7 @@ def nearest(points: Array, centre: Array, sides: Array, count: int, *, box: bool
 def is_among(points: Array, others: Array) -> Bools:
     """Return which points (n, D) of the unit cube are the same as one of the others (m, D), shape (n,).
 
-    The same but for rounding: a parameter keeps fewer digits than a coordinate has, so that what was asked for comes
-    back changed in the last of them.
+    The same but for rounding: a parameter keeps fewer digits than a coordinate has.
     """
     if len(points) * len(others) > _AT_ONCE:
         from scipy.spatial import cKDTree

@@ -15,7 +15,7 @@ _DIGITS = 6
 
 
 def printed(instance: Any) -> str:
-    """Return what a dataclass prints, as its `__repr__`, but without the types of NumPy.
+    """Return the text of a dataclass, for its `__repr__`, without the types of NumPy.
 
     An array is a list of numbers with six digits; a large one is its shape and its range.
 

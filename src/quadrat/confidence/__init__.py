@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from quadrat._core.lazy_names import lazy_names
 from quadrat.confidence.assumptions import Assumptions, UserHolder
 from quadrat.confidence.averages import CellAverage, average_half_width, cell_average
 from quadrat.confidence.bands import AdaptiveBand, Band, ChowdhuryGopalanBand, SimpleBand
@@ -18,8 +21,10 @@ from quadrat.confidence.legendre import LegendreBasis
 from quadrat.confidence.local_band import LocalBand
 from quadrat.confidence.maximum import CertifiedMaximum, certified_maximum
 from quadrat.confidence.polynomials import LocalPolynomial
-from quadrat.confidence.printed_polynomials import interpolation_weights, local_poly, max_err
 from quadrat.confidence.sketched_band import SketchedBand
+
+if not TYPE_CHECKING:  # names that left the package say where they are
+    _, __getattr__, _ = lazy_names(__name__, {})
 
 __all__ = [
     "AdaptiveBand",
@@ -43,8 +48,5 @@ __all__ = [
     "certificate_curve",
     "certified_maximum",
     "certify",
-    "interpolation_weights",
-    "local_poly",
-    "max_err",
     "remaining_regret",
 ]

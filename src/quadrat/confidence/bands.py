@@ -10,7 +10,7 @@ lemma restates it with a misprint and without its regulariser.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Protocol
 
@@ -22,6 +22,7 @@ from quadrat.confidence.budget import as_probability
 from quadrat.confidence.interval import Interval
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
+from quadrat.kernels import Kernel
 
 __all__ = [
     "LADDER",
@@ -163,18 +164,49 @@ def default_regulariser(assumptions: Assumptions) -> float:
     return max(16 * (assumptions.noise / assumptions.norm_bound) ** 2, 1e-8 * assumptions.kernel.variance)
 
 
-class OnePosterior:
-    """What bands around a single posterior share; their width does not depend on y, so that they reject nothing."""
+class Posteriors:
+    """What bands around posteriors share: all of them count pending points as observed."""
 
-    def __init__(self, assumptions: Assumptions, delta: float, regulariser: float) -> None:
+    def __init__(self, assumptions: Assumptions, delta: float, posteriors: Sequence[GaussianProcess]) -> None:
         self.assumptions = assumptions
         self.delta = as_probability(delta)
-        self.regulariser = as_number(regulariser, name="regulariser", at_least=1e-12 * assumptions.kernel.variance)
-        self._gp = self._posterior()
+        self._posteriors = posteriors
         self._hallucinated = 0
 
-    def _posterior(self) -> GaussianProcess:
-        return GaussianProcess(self.assumptions.kernel, noise_variance=self.regulariser, jitter=False)
+    @contextmanager
+    def pending(self, X: ArrayLike) -> Iterator[None]:
+        """Within the block deviations count the rows of X as observed: good for choosing, not a bound on anything."""
+        with ExitStack() as stack:
+            for posterior in self._posteriors:
+                stack.enter_context(posterior.pending(X))
+            self._hallucinated += 1
+            try:
+                yield
+            finally:
+                self._hallucinated -= 1
+
+    @property
+    def is_hallucinating(self) -> bool:
+        """Whether pending points count as observed just now."""
+        return self._hallucinated > 0
+
+
+class OnePosterior(Posteriors):
+    """What bands |f - mu| <= beta sigma share; their width does not depend on y, so that they reject nothing."""
+
+    def __init__(self, assumptions: Assumptions, delta: float, regulariser: float) -> None:
+        self.regulariser = as_number(regulariser, name="regulariser", at_least=1e-12 * assumptions.kernel.variance)
+        self._gp = self._posterior(assumptions.kernel)
+        self._ceiling = assumptions.ceiling  # |f| <= B s everywhere
+        super().__init__(assumptions, delta, [self._gp])
+
+    def _posterior(self, kernel: Kernel) -> GaussianProcess:
+        return GaussianProcess(kernel, noise_variance=self.regulariser, jitter=False)
+
+    @property
+    @abstractmethod
+    def beta(self) -> float:
+        """The multiplier beta_N after the observations so far."""
 
     def add(self, X: ArrayLike, y: ArrayLike) -> None:
         """Observe y, shape (k,), at the rows of X, shape (k, D)."""
@@ -194,27 +226,27 @@ class OnePosterior:
         """Return None: whatever `why` is and at whatever `level`, this band is no judge of its assumptions."""
         return None
 
-    @contextmanager
-    def pending(self, X: ArrayLike) -> Iterator[None]:
-        """Within the block deviations count the rows of X as observed: good for choosing, not a bound on anything."""
-        with self._gp.pending(X):
-            self._hallucinated += 1
-            try:
-                yield
-            finally:
-                self._hallucinated -= 1
-
-    @property
-    def is_hallucinating(self) -> bool:
-        """Whether pending points count as observed just now."""
-        return self._hallucinated > 0
-
     def mean(self, X: ArrayLike) -> Array:
         """Return the posterior mean at the rows of X, shape (m,)."""
         return self._gp.predict_mean(X)
 
     def prefer(self, X: ArrayLike) -> None:
         """Nothing to choose at any X: this band has one regulariser."""
+
+    def quick_upper(self, X: ArrayLike) -> Array:
+        """Return the upper bound at the rows of X, shape (m,)."""
+        return np.minimum(self.optimism(X), self._ceiling)
+
+    def optimism(self, X: ArrayLike) -> Array:
+        """Return the upper bound of X before it is clipped to B s: it tells points apart where all bounds are B s."""
+        at = self._gp.predict(X)
+        return at.mean + self.beta * at.deviation
+
+    def interval(self, X: ArrayLike) -> Interval:
+        """Return bounds on f at the rows of X, shape (m, D)."""
+        at = self._gp.predict(X)
+        reach = self.beta * at.deviation
+        return Interval(np.maximum(at.mean - reach, -self._ceiling), np.minimum(at.mean + reach, self._ceiling))
 
 
 class SimpleBand(OnePosterior):
@@ -255,14 +287,8 @@ class SimpleBand(OnePosterior):
         gained = 2 * np.log(1 / self.delta) + (self._gp.logdet if len(self._gp) else 0.0)
         return float(np.sqrt(self.assumptions.norm_bound**2 + sigma2 / self.regulariser * gained))
 
-    def interval(self, X: ArrayLike) -> Interval:
-        """Return bounds on f at the rows of X, shape (m, D)."""
-        prediction = self._gp.predict(X)
-        reach = self.beta * prediction.deviation
-        return _clipped(prediction.mean - reach, prediction.mean + reach, self.assumptions)
 
-
-class AdaptiveBand:
+class AdaptiveBand(Posteriors):
     """The certified default: the intersection over a of bands whose width the data decide.
 
     The supermartingale of `SimpleBand` bounds ||y - f||^2 by
@@ -287,10 +313,8 @@ class AdaptiveBand:
 
     Parameters
     ----------
-    assumptions
-        Kernel, B and sigma.
-    delta
-        Probability with which the band may fail, in (0, 1).
+    assumptions, delta
+        As of `SimpleBand`.
 
     Examples
     --------
@@ -306,17 +330,15 @@ class AdaptiveBand:
     """
 
     def __init__(self, assumptions: Assumptions, delta: float) -> None:
-        self.assumptions = assumptions
-        self.delta = as_probability(delta)
-        self.band_delta = 0.9 * self.delta
         self.regulariser = default_regulariser(assumptions)
-        self._posteriors = [
+        posteriors = [
             GaussianProcess(assumptions.kernel, noise_variance=multiple * self.regulariser, jitter=False)
             for multiple in LADDER
         ]
-        self._base = self._posteriors[LADDER.index(1.0)]
+        super().__init__(assumptions, delta, posteriors)
+        self.band_delta = 0.9 * self.delta
+        self._base = posteriors[LADDER.index(1.0)]
         self._rejection: str | None = None
-        self._hallucinated = 0
         self._preferred: tuple[int, ...] = (LADDER.index(4.0), LADDER.index(16.0))
         self._reach: Array = np.full(len(LADDER), assumptions.norm_bound)
 
@@ -380,23 +402,6 @@ class AdaptiveBand:
         """Why what was added rejects the assumptions, or None."""
         return self._rejection
 
-    @contextmanager
-    def pending(self, X: ArrayLike) -> Iterator[None]:
-        """Within the block deviations count the rows of X as observed: good for choosing, not a bound on anything."""
-        with ExitStack() as stack:
-            for posterior in self._posteriors:
-                stack.enter_context(posterior.pending(X))
-            self._hallucinated += 1
-            try:
-                yield
-            finally:
-                self._hallucinated -= 1
-
-    @property
-    def is_hallucinating(self) -> bool:
-        """Whether pending points count as observed just now."""
-        return self._hallucinated > 0
-
     def prefer(self, X: ArrayLike) -> None:
         """Let `quick_upper` use the two regularisers that bound f lowest at the rows of X."""
         cross = self._base.cross(X)
@@ -433,7 +438,8 @@ class AdaptiveBand:
             half = reach * prediction.deviation
             np.maximum(lower, prediction.mean - half, out=lower)
             np.minimum(upper, prediction.mean + half, out=upper)
-        return _clipped(lower, upper, self.assumptions)
+        ceiling = self.assumptions.ceiling  # |f| <= B s everywhere
+        return Interval(np.maximum(lower, -ceiling), np.minimum(upper, ceiling))
 
 
 class ChowdhuryGopalanBand(OnePosterior):
@@ -488,14 +494,7 @@ class ChowdhuryGopalanBand(OnePosterior):
             information_gain = as_number(information_gain, name="information_gain", at_least=0.0)
         self.information_gain = information_gain
         super().__init__(assumptions, delta, 1 + 2 / self.budget if regulariser is None else regulariser)
-
-    def quick_upper(self, X: ArrayLike) -> Array:
-        """Return the upper bound at the rows of X, shape (m,)."""
-        return self.interval(X).upper
-
-    def optimism(self, X: ArrayLike) -> Array:
-        """Return the upper bound at the rows of X, shape (m,): this band does not clip."""
-        return self.interval(X).upper
+        self._ceiling = float("inf")  # [CG17] does not clip
 
     @property
     def holds(self) -> bool:
@@ -509,14 +508,3 @@ class ChowdhuryGopalanBand(OnePosterior):
         gamma = gained if self.information_gain is None else self.information_gain
         given = self.assumptions
         return given.norm_bound + given.noise * float(np.sqrt(2 * (gamma + 1 + np.log(1 / self.delta))))
-
-    def interval(self, X: ArrayLike) -> Interval:
-        """Return bounds on f at the rows of X, shape (m, D)."""
-        prediction = self._gp.predict(X)
-        reach = self.beta * prediction.deviation
-        return Interval(prediction.mean - reach, prediction.mean + reach)
-
-
-def _clipped(lower: Array, upper: Array, assumptions: Assumptions) -> Interval:
-    """|f| <= B s everywhere."""
-    return Interval(np.maximum(lower, -assumptions.ceiling), np.minimum(upper, assumptions.ceiling))

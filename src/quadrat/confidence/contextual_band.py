@@ -31,10 +31,8 @@ class ContextualBand(AdaptiveBand):
 
     Parameters
     ----------
-    assumptions
-        Kernel, B and sigma of f on actions and contexts.
-    delta
-        Probability with which any of the bands may fail, in (0, 1).
+    assumptions, delta
+        As of `SimpleBand`, of f on actions and contexts; any of the bands may fail with probability delta.
     fixed
         Which axes are contexts, shape (D,).
     """

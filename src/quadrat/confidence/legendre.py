@@ -65,11 +65,6 @@ class LegendreBasis:
         """C(D + k, k)."""
         return comb(self.cell.dimension + self.degree, self.degree)
 
-    @cached_property
-    def largest_square(self) -> float:
-        """sum_a prod_i (2 a_i + 1): the largest value of ||phi(x)||^2, reached at a corner."""
-        return float(np.prod(2 * self.exponents + 1, axis=1).sum())
-
     def __call__(self, X: ArrayLike) -> Array:
         """Return phi at the rows of X, shape (n, p)."""
         points = as_points(X, dimension=self.cell.dimension, name="X")

@@ -78,11 +78,6 @@ class LocalPolynomial:
         logdet = 2 * float(np.log(np.diagonal(self._V[0])).sum())
         self._noise = assumptions.noise * float(np.sqrt(2 * np.log(1 / delta) + logdet))
 
-    @property
-    def degree(self) -> int:
-        """k."""
-        return self.basis.degree
-
     def weights(self, X: ArrayLike) -> Array:
         """Return what each distinct observed point counts in the estimate at the rows of X, shape (m, N)."""
         solved = np.asarray(cho_solve(self._V, self.basis(X).T))
@@ -117,15 +112,8 @@ class LocalPolynomial:
 
     def upper(self, child: Cell) -> float:
         """Bound max f over a `child`, a cell in this one: estimate and err at its centre, plus omega(half diagonal)."""
-        return float((self.estimate(child.centre) + self.error(child.centre))[0]) + self.assumptions.half_variation(
-            child
-        )
-
-    def lower(self, child: Cell) -> float:
-        """Bound min f over a cell, the `child`, inside this one from below."""
-        return float((self.estimate(child.centre) - self.error(child.centre))[0]) - self.assumptions.half_variation(
-            child
-        )
+        at_centre = float((self.estimate(child.centre) + self.error(child.centre))[0])
+        return at_centre + self.assumptions.half_variation(child)
 
     def largest_error(self, corners: int = 64) -> float:
         """Return the largest err over the centre and at most `corners` corners.

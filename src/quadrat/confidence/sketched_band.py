@@ -7,7 +7,7 @@ out of the observed points; the process keeps it up to date.
 
 Two multipliers b with |f - mu~| <= b sigma~:
 
-measured
+measured (`SketchedBand`)
     b = (sigma/sqrt lambda) sqrt(log det(I + Q/lambda) + tau + 2 log(1/delta)) + (1 + sqrt tau) B.
 
     With the noise eta_i, f - mu~ = phi.A~^-1 (lambda I - P M (I - P)) f - phi.A~^-1 P sum_i phi_i eta_i.
@@ -18,7 +18,7 @@ measured
     (3) |M^1/2 P A~^-1/2| <= 1 and |M^1/2 (I - P)|^2 <= tr (K - Q) = lambda tau.
     Nothing is asked of the dictionary: the band holds for whatever was drawn, and is as wide as that deserves.
 
-theorem
+theorem (`theorem_multiplier`, for BKB)
     b = (2 sigma/sqrt lambda) sqrt(alpha log(kappa^2 t) sum_i sigma~^2(x_i)/lambda + log(1/delta)) + (1 + 1/sqrt(1 -
     epsilon)) B [C19, theorem 2], kappa^2 = K(x, x). It rests on a dictionary that is epsilon-accurate, which [C19,
     theorem 1] proves for its own q with a new dictionary after every observation.
@@ -34,16 +34,11 @@ References
 from __future__ import annotations
 
 from math import e, log, sqrt
-from typing import Literal
 
-import numpy as np
-
-from quadrat._core.arrays import Array, ArrayLike
 from quadrat.confidence.assumptions import Assumptions
 from quadrat.confidence.bands import OnePosterior, default_regulariser
-from quadrat.confidence.interval import Interval
-from quadrat.errors import InvalidInput
 from quadrat.gp.sketch import Sketch, SketchedProcess
+from quadrat.kernels import Kernel
 
 __all__ = ["SketchedBand", "theorem_multiplier"]
 
@@ -56,23 +51,19 @@ class SketchedBand(OnePosterior):
 
     Parameters
     ----------
-    assumptions
-        Kernel, B and sigma.
-    delta
-        Probability with which the band may fail, in (0, 1).
+    assumptions, delta
+        As of `SimpleBand`.
     sketch
         Accuracy and oversampling.
     seed
         Of the draws of dictionaries.
-    form
-        "measured" or "theorem" (see the module).
 
     Examples
     --------
     >>> from quadrat.kernels import Matern
     >>> given = Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.05)
     >>> band = SketchedBand(given, delta=0.05)
-    >>> band.add(np.linspace(0, 1, 50)[:, None], np.linspace(0, 0.3, 50))
+    >>> band.add([[i / 49] for i in range(50)], [0.3 * i / 49 for i in range(50)])
     >>> len(band.process.dictionary) < 50, bool(band.interval([[0.5]]).half_width[0] < 0.2)
     (True, True)
     """
@@ -84,18 +75,12 @@ class SketchedBand(OnePosterior):
         *,
         sketch: Sketch | None = None,
         seed: int = 0,
-        form: Literal["measured", "theorem"] = "measured",
     ) -> None:
-        if form not in ("measured", "theorem"):
-            raise InvalidInput(f'form: expected "measured" or "theorem", got {form!r}')
-        self.form = form
         self._sketch, self._seed = sketch, seed
         super().__init__(assumptions, delta, default_regulariser(assumptions))
 
-    def _posterior(self) -> SketchedProcess:
-        return SketchedProcess(
-            self.assumptions.kernel, noise_variance=self.regulariser, sketch=self._sketch, seed=self._seed
-        )
+    def _posterior(self, kernel: Kernel) -> SketchedProcess:
+        return SketchedProcess(kernel, noise_variance=self.regulariser, sketch=self._sketch, seed=self._seed)
 
     @property
     def process(self) -> SketchedProcess:
@@ -107,27 +92,8 @@ class SketchedBand(OnePosterior):
     def beta(self) -> float:
         """The multiplier after the observations so far; pending points do not count."""
         given, gp = self.assumptions, self.process
-        if self.form == "theorem":
-            return theorem_multiplier(
-                gp, norm_bound=given.norm_bound, noise=given.noise, delta=self.delta, observations=gp.n_observations
-            )
         gained = gp.logdet + gp.outside + 2 * log(1 / self.delta)
         return given.noise / sqrt(self.regulariser) * sqrt(gained) + (1 + sqrt(gp.outside)) * given.norm_bound
-
-    def quick_upper(self, X: ArrayLike) -> Array:
-        """Return the upper bound at the rows of X, shape (p,)."""
-        return np.minimum(self.optimism(X), self.assumptions.ceiling)
-
-    def optimism(self, X: ArrayLike) -> Array:
-        """Return the upper bound at X before it is clipped to B s: it tells points apart where all bounds are B s."""
-        at = self._gp.predict(X)
-        return at.mean + self.beta * at.deviation
-
-    def interval(self, X: ArrayLike) -> Interval:
-        """Return bounds on f at the rows of X, shape (p, D)."""
-        at, ceiling = self._gp.predict(X), self.assumptions.ceiling
-        reach = self.beta * at.deviation
-        return Interval(np.maximum(at.mean - reach, -ceiling), np.minimum(at.mean + reach, ceiling))
 
 
 def theorem_multiplier(

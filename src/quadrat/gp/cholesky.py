@@ -48,7 +48,7 @@ class JitterPolicy:
     relative: float = 1e-10
 
     def shortfall(self, pivot: float, diagonal: float, size: int) -> float:
-        """Return what has to be added to the pivot of row `size`, whose entry in A is `diagonal`: usually 0."""
+        """Return the addition to the pivot of row `size`, whose entry in A is `diagonal`: usually 0."""
         if self.relative == 0.0:
             if not pivot > self.lost(size) * diagonal:
                 raise NumericalFailure(
@@ -69,7 +69,7 @@ class GrowingCholesky:
     Parameters
     ----------
     policy
-        What to do about pivots that rounding has destroyed.
+        The rule for pivots that rounding has destroyed.
 
     Examples
     --------
@@ -167,15 +167,7 @@ class GrowingCholesky:
     # --- growing and shrinking
 
     def append(self, cross: Array, block: Array) -> None:
-        """Extend A by k rows and columns.
-
-        Parameters
-        ----------
-        cross
-            A[old, new], shape (n, k).
-        block
-            A[new, new], shape (k, k), symmetric.
-        """
+        """Extend A by k rows and columns: `cross` is A[old, new] (n, k), `block` the symmetric A[new, new] (k, k)."""
         n, k = cross.shape
         if k == 0:
             return
@@ -213,7 +205,7 @@ class GrowingCholesky:
         self.size = total
 
     def truncate(self, size: int) -> None:
-        """Forget all but the first `size` rows and columns; what remains is bit for bit what it was."""
+        """Forget all but the first `size` rows and columns, which stay bit for bit the same."""
         self.size = size
         keep = -(-size // _WIDTH)
         del self._above[keep:], self._corner[keep:]

@@ -1,6 +1,6 @@
 """Several posteriors of the same observations, one for each of several hyper-parameter settings.
 
-What is learned from few observations is learned badly: a single most likely setting is too sure of itself. Averaging
+With few observations a single most likely setting is too sure of itself. Averaging
 over settings drawn from their posterior distribution [Snoek, Larochelle and Adams 2012, section 3.2] is the remedy; an
 ensemble evaluates all of them at once, with gradients, for acquisition functions. Everything here is in the
 standardised units of the `LogPosterior` that the settings belong to.
@@ -61,20 +61,9 @@ class EnsemblePrediction:
 
 
 class Ensemble:
-    """Posteriors under M settings.
+    """Posteriors of the observations of a `LogPosterior` under M settings, log hyper-parameters of shape (M, p).
 
-    Parameters
-    ----------
-    objective
-        The observations, in its standardised units, and how parameters become a kernel and a noise variance. Its kernel
-        is a function of one scaled distance (`Stationary`, or `Tied` of one).
-    settings
-        Log hyper-parameters, shape (M, p), such as a fit's `parameters`.
-
-    Raises
-    ------
-    InvalidInput
-        A kernel of another kind.
+    Its kernel is a function of one scaled distance (`Stationary`, or `Tied` of one).
 
     Examples
     --------
@@ -92,7 +81,7 @@ class Ensemble:
         split = [objective.split(parameters) for parameters in self.settings]
         kernels = [_stationary(kernel) for kernel, _ in split]
         # Arrays of all members are stacked along the first axis: one call of NumPy serves them all.
-        self._profile = kernels[0]  # what a distance is worth; members differ in scales, not in kind
+        self._profile = kernels[0]  # of distances; members differ in scales, not in kind
         self._theta = np.array([np.broadcast_to(kernel.lengthscales, self.x.shape[1:]) for kernel in kernels])
         self._prior = np.array([kernel.variance for kernel in kernels])
         n = len(self.x)
@@ -119,7 +108,7 @@ class Ensemble:
     def believing(self, points: Array) -> Ensemble:
         """Return the ensemble as if each of these points, (p, D), had been observed, without noise, at its own mean.
 
-        Means stay as they are; deviations shrink around the points: what parallel evaluations do to the next choice.
+        Means stay as they are and deviations shrink around the points: so parallel evaluations change the next choice.
         """
         if not len(points):
             return self
@@ -127,7 +116,7 @@ class Ensemble:
         other.x = np.vstack([self.x, points])
         n, p = len(self.x), len(points)
         other._half = np.zeros((len(self), n + p, n + p))
-        other._weights = np.hstack([self._weights, np.zeros((len(self), p))])  # what is seen at its mean moves no mean
+        other._weights = np.hstack([self._weights, np.zeros((len(self), p))])  # observations at the mean move no mean
         low = self._half @ self._kernel(self.x, points)  # L^-1 k
         rests = self._kernel(points, points) - low.transpose(0, 2, 1) @ low
         for i, rest in enumerate(rests):

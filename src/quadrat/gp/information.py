@@ -2,7 +2,7 @@
 
 For points A observed with noise variance lambda, F(A) = log det(I + K_A / lambda) / 2, and gamma_n is the largest
 F over n points of the cube (the paper's definition of the maximum information gain). gamma_n itself cannot be
-computed; each function here says whether what it returns is an upper bound (rigorous) or an estimate.
+computed; each function here says whether its result is an upper bound (rigorous) or an estimate.
 
 [KSG08]: Krause, Singh, Guestrin, Near-optimal sensor placements in Gaussian processes, 2008 (submodularity).
 """
@@ -14,7 +14,7 @@ from math import e
 
 import numpy as np
 
-from quadrat._core.arrays import Array, ArrayLike, as_number, as_points
+from quadrat._core.arrays import Array, ArrayLike, as_number, as_points, as_whole
 from quadrat.errors import InvalidInput
 from quadrat.gp.posterior import GaussianProcess
 from quadrat.kernels import Kernel
@@ -31,12 +31,8 @@ class InformationGain:
 
     Attributes
     ----------
-    value
-        In nats.
-    rigorous
-        Whether it bounds what it stands for from above.
-    how
-        How it was found.
+    value, rigorous, how
+        The gain in nats, whether it is an upper bound, and how it was found.
 
     Examples
     --------
@@ -56,17 +52,12 @@ def realised_gain(kernel: Kernel, X: ArrayLike, noise_variance: float) -> Inform
 
     Parameters
     ----------
-    kernel
-        K.
-    X
-        The points, shape (n, D), repeats allowed.
-    noise_variance
-        lambda > 0.
+    kernel, X, noise_variance
+        K, the points, shape (n, D), repeats allowed, and lambda > 0.
 
     Returns
     -------
     InformationGain
-        In nats.
 
     Examples
     --------
@@ -94,10 +85,8 @@ def greedy_gain(
 
     Parameters
     ----------
-    kernel, n, noise_variance
-        What is observed how often, with which lambda > 0.
-    dimension
-        D of the cube.
+    kernel, n, noise_variance, dimension
+        K, the number of observations, lambda > 0, and D of the cube.
     candidates
         G, shape (m, D); by default the finest regular grid of at most 4,096 points, whose d is known. For other
         candidates the second term is unknown: without it the value is an estimate, and says so.
@@ -114,12 +103,10 @@ def greedy_gain(
     >>> gain.rigorous, gain.value > realised_gain(Matern(2.5, 0.3), np.linspace(0, 1, 20)[:, None], 0.01).value
     (True, True)
     """
-    lam = _positive(noise_variance)
-    n = _count(n)
-    points, cover = _candidates(kernel, dimension, candidates)
+    n, lam, points, cover = _checked(kernel, n, noise_variance, dimension, candidates)
     variances = _greedy_variances(kernel, points, min(n, _MOST_STEPS), lam)
     gains = [0.5 * np.log1p(variance / lam) for variance in variances]
-    # Greedy variances never grow: what was not computed is at most the last of those that were.
+    # Greedy variances never grow: the rest are at most the last one computed.
     greedy = sum(gains) + (n - len(gains)) * (gains[-1] if gains else 0.0)
     on_set = greedy / (1 - 1 / e)
     if cover is None:
@@ -140,17 +127,12 @@ def set_gain(
 
     Parameters
     ----------
-    kernel, n, noise_variance
-        What is observed how often, with which lambda > 0.
-    dimension
-        D of the cube.
-    candidates
+    kernel, n, noise_variance, dimension, candidates
         As of `greedy_gain`.
 
     Returns
     -------
     InformationGain
-        In nats; rigorous with the default candidates.
 
     Examples
     --------
@@ -159,13 +141,9 @@ def set_gain(
     >>> gain.rigorous, round(gain.value, 1)
     (True, 20.8)
     """
-    lam = _positive(noise_variance)
-    n = _count(n)
-    points, cover = _candidates(kernel, dimension, candidates)
+    n, lam, points, cover = _checked(kernel, n, noise_variance, dimension, candidates)
     gain, best = 0.0, np.inf
-    for variance in _greedy_variances(
-        kernel, points, min(n, _MOST_STEPS) + 1, lam
-    ):  # variance: the largest given what came before
+    for variance in _greedy_variances(kernel, points, min(n, _MOST_STEPS) + 1, lam):
         largest = min(np.sqrt(max(variance, 0.0)) + (cover or 0.0), np.sqrt(kernel.variance))
         best = min(best, gain + 0.5 * n * np.log1p(largest**2 / lam))
         gain += 0.5 * np.log1p(variance / lam)
@@ -196,28 +174,26 @@ def _greedy_variances(kernel: Kernel, points: Array, n: int, lam: float) -> list
     return largest
 
 
-def _candidates(kernel: Kernel, dimension: int, candidates: ArrayLike | None) -> tuple[Array, float | None]:
-    if dimension < 1:
-        raise InvalidInput(f"dimension: expected at least 1, got {dimension!r}")
+def _checked(
+    kernel: Kernel, n: int, noise_variance: float, dimension: int, candidates: ArrayLike | None
+) -> tuple[int, float, Array, float | None]:
+    """Return n, lambda, the candidates (m, D), and how far the cube is from them, in the kernel's metric, if known."""
+    lam = _positive(noise_variance)
+    n = as_whole(n, name="n", at_least=0)
+    dimension = as_whole(dimension, name="dimension")
     kernel.check_dimension(dimension)
     if candidates is not None:
         points = as_points(candidates, dimension=dimension, name="candidates")
         if len(points) == 0:
             raise InvalidInput("candidates: expected at least one point, got none")
-        return points, None
+        return n, lam, points, None
     side = int(_MOST_CANDIDATES ** (1 / dimension) + 1e-9)  # at least 1
     if side == 1:
-        return np.full((1, dimension), 0.5), float(kernel.modulus(np.full(dimension, 0.5)))
+        return n, lam, np.full((1, dimension), 0.5), float(kernel.modulus(np.full(dimension, 0.5)))
     ticks = (np.arange(side) + 0.5) / side
     grid = np.stack(np.meshgrid(*[ticks] * dimension, indexing="ij"), -1).reshape(-1, dimension)
-    return grid, float(kernel.modulus(np.full(dimension, 0.5 / side)))
+    return n, lam, grid, float(kernel.modulus(np.full(dimension, 0.5 / side)))
 
 
 def _positive(noise_variance: float) -> float:
     return as_number(noise_variance, name="noise_variance", above=0.0)
-
-
-def _count(n: int) -> int:
-    if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
-        raise InvalidInput(f"n: expected a number of observations >= 0, got {n!r}")
-    return int(n)

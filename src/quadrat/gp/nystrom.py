@@ -1,17 +1,17 @@
 """A posterior in the span of a few kernel functions: the arithmetic of Nyström's approximation.
 
-Notation: m inducing points S; z(x) = R^T k_S(x) with R R^T = K_SS^+, so that z(x).z(x') = Q(x, x') is what K(x, x')
-leaves when projected on the span of k(., s), s in S [C19, section 3]. With observations y_i of noise variance v_i at
+Notation: m inducing points S; z(x) = R^T k_S(x) with R R^T = K_SS^+, so that z(x).z(x') = Q(x, x') is K(x, x')
+projected on the span of k(., s), s in S [C19, section 3]. With observations y_i of noise variance v_i at
 x_i and z_i = z(x_i),
 
     H = (I + sum_i z_i z_i^T / v_i)^-1,    c = H sum_i z_i (y_i - m) / v_i,
     mean(x) = m + z.c,    variance(x) = K(x, x) - z.(I - H) z.
 
-These are equations 4 and 5 of [C19] for v_i = lambda, their variance times lambda. What lies outside of the span keeps
-its prior variance, K - Q, so that nothing unknown passes for known.
+These are equations 4 and 5 of [C19] for v_i = lambda, their variance times lambda. Outside of the span the prior
+variance, K - Q, stays, so that nothing unknown passes for known.
 
 One more observation changes H by a matrix of rank one: O(m^2). Arrays are replaced, never written to, so that an
-earlier posterior stays what it was.
+earlier posterior does not change.
 
 [C19]: Calandriello, Carratino, Lazaric, Valko and Rosasco (2019). Gaussian process optimization with adaptive
 sketching: scalable and no regret. COLT.
@@ -38,37 +38,17 @@ _ROWS = 4096  # points predicted at a time: their cross-covariances stay small
 
 @dataclass(frozen=True)
 class NystromPosterior:
-    """What is known in the span of some inducing points.
-
-    Attributes
-    ----------
-    kernel, prior_mean
-        K and m.
-    inducing
-        S, shape (m, D).
-    root
-        R, shape (m, r), r <= m.
-    inverse
-        H, shape (r, r).
-    weights
-        c, shape (r,).
-    projected
-        sum_i z_i (y_i - m) / v_i, shape (r,).
-    logdet
-        -log det H, which is log det(I + V^-1/2 Q V^-1/2).
-    outside
-        sum_i (K(x_i, x_i) - Q(x_i, x_i)) / v_i: what the span leaves out of the observed points.
-    """
+    """The posterior in the span of some inducing points."""
 
     kernel: Kernel
-    prior_mean: float
-    inducing: Array
-    root: Array
-    inverse: Array
-    weights: Array
-    projected: Array
-    logdet: float = 0.0
-    outside: float = 0.0
+    prior_mean: float  # m
+    inducing: Array  # S, shape (m, D)
+    root: Array  # R, shape (m, r), r <= m
+    inverse: Array  # H, shape (r, r)
+    weights: Array  # c, shape (r,)
+    projected: Array  # sum_i z_i (y_i - m) / v_i, shape (r,)
+    logdet: float = 0.0  # -log det H, which is log det(I + V^-1/2 Q V^-1/2)
+    outside: float = 0.0  # sum_i (K(x_i, x_i) - Q(x_i, x_i)) / v_i: the part of the observed points outside of the span
 
     @classmethod
     def prior(cls, kernel: Kernel, prior_mean: float, inducing: Array) -> NystromPosterior:
@@ -78,7 +58,7 @@ class NystromPosterior:
         return cls(kernel, prior_mean, inducing, root, np.eye(size), np.zeros(size), np.zeros(size))
 
     def observing(self, X: Array, y: Array, variances: Array) -> NystromPosterior:
-        """Return what is known after nothing but these observations, (n, D), (n,) and (n,): O(n m^2)."""
+        """Return the posterior of these observations alone, (n, D), (n,) and (n,): O(n m^2)."""
         z = self.features(X)
         weighted = z / variances[:, None]
         if not z.shape[1]:  # LAPACK takes no empty matrices
@@ -100,7 +80,7 @@ class NystromPosterior:
         )
 
     def after(self, z: Array, y: float, variance: float) -> NystromPosterior:
-        """Return what is known after one more observation at a point with features z, shape (r,): O(m^2)."""
+        """Return the posterior after one more observation at a point with features z, shape (r,): O(m^2)."""
         direction = self.inverse @ z
         known = float(z @ direction)
         total = variance + known

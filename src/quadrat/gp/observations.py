@@ -1,4 +1,4 @@
-"""Observations with replicates merged, and what merging keeps of the likelihood.
+"""Observations with replicates merged, and the likelihood that merging keeps.
 
 Several measurements at one point enter a Gaussian process as their mean: with noise variances v_i the likelihoods
 multiply to N(mean; f, v) times a factor that does not contain f, where 1/v = sum 1/v_i. Merging keeps the matrix
@@ -44,14 +44,12 @@ def as_variances(values: ArrayLike, length: int, name: str = "noise_variance") -
 
 @dataclass(frozen=True)
 class Observations:
-    """Distinct points with the mean of what was measured there.
+    """Distinct points with the mean of the measurements there.
 
     Attributes
     ----------
-    x
-        Points, shape (n, D); distinct, except that measurements with and without a known variance stay apart.
-    y
-        Means, shape (n,).
+    x, y
+        Points, shape (n, D), and means, shape (n,); measurements with and without a known variance stay apart.
     count
         How many measurements of unknown variance stand behind each mean, shape (n,); 0 where the variance is known.
     scatter
@@ -76,16 +74,9 @@ class Observations:
 
     @classmethod
     def merge(cls, X: ArrayLike, y: ArrayLike, noise_variance: ArrayLike | None = None) -> Observations:
-        """Merge raw measurements.
+        """Merge raw measurements y (n,) at the rows of X (n, D), repeats allowed.
 
-        Parameters
-        ----------
-        X
-            Points, shape (n, D), repeats allowed.
-        y
-            One measurement for each, shape (n,).
-        noise_variance
-            None: all share one unknown variance. Otherwise known variances, a scalar or shape (n,).
+        Without `noise_variance` all share one unknown variance; otherwise it is a number or has shape (n,).
         """
         points = as_points(X, name="X")
         values = as_vector(y, length=len(points), name="y")
@@ -110,12 +101,8 @@ class Observations:
 
     def __add__(self, other: Observations) -> Observations:
         """Put two sets side by side without merging across them."""
-        return Observations(
-            *(
-                np.concatenate([getattr(self, name), getattr(other, name)])
-                for name in ("x", "y", "count", "scatter", "known_variance")
-            )
-        )
+        names = ("x", "y", "count", "scatter", "known_variance")
+        return Observations(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
 
     def subset(self, rows: Ints) -> Observations:
         """Return the means with the numbers `rows`, in this order."""

@@ -4,7 +4,7 @@
 
 Each cell has a process of its own, which knows the observations inside it and nothing else. When a cell has as many as
 the rule of `quadrat.gp.splitting` lets it hold, it is split, and its observations are passed on. An observation costs
-O(m^2) for a cell of m, and a split the factors of its parts. What is lost is what neighbours could tell each other:
+O(m^2) for a cell of m, and a split the factors of its parts. Neighbours tell each other nothing:
 the mean jumps at faces, and a new cell without observations is back at the prior.
 
 Cells are half-open, [lower, upper), so that every point belongs to one. The outermost reach beyond the cube.
@@ -30,18 +30,10 @@ __all__ = ["PartitionedProcess", "ProcessCell"]
 
 @dataclass(eq=False)
 class ProcessCell:
-    """One cell and its process.
+    """One cell and the process of its observations; cells are numbered as they were made, from 0, the cube.
 
-    Attributes
-    ----------
-    number
-        In the order in which cells were made, from 0, the cube.
-    lower, upper
-        Corners, each (D,); the upper faces belong to the neighbours, those of the cube to the cell.
-    depth
-        How many halvings made it.
-    gp
-        The process of its observations.
+    `lower` and `upper` are corners, each (D,); the upper faces belong to the neighbours, those of the cube to the cell.
+    `depth` counts the halvings that made it.
     """
 
     number: int
@@ -80,17 +72,15 @@ class ProcessCell:
 class PartitionedProcess:
     """A posterior made of one Gaussian process for each cell of a partition [JBG20, algorithm 1].
 
-    It is asked and told like `GaussianProcess`, so that whatever reads a posterior can read this one. Observations are
-    taken in one by one, whether they come together or not: the same ones in the same order give the same bits.
+    It has the methods of `GaussianProcess`. Observations are taken in one by one: the same ones in the same order give
+    the same bits.
 
     Parameters
     ----------
     rule
-        Its kernel is that of every cell; it says when a cell is split and how.
-    noise_variance
-        Variance of an observation's noise where `add` is not told otherwise, >= 0.
-    mean
-        The constant prior mean of every cell.
+        The kernel of every cell, and when and how a cell is split.
+    noise_variance, mean
+        As of `GaussianProcess`, for every cell.
 
     Examples
     --------
@@ -176,7 +166,7 @@ class PartitionedProcess:
         self._made += len(children)
         return cell._children
 
-    # --- what was observed; cell by cell, within a cell in the order of telling
+    # --- observations; cell by cell, within a cell in the order of telling
 
     def __len__(self) -> int:
         """Number of distinct observed points, n."""
@@ -214,16 +204,9 @@ class PartitionedProcess:
         return as_points(X, dimension=self.rule.dimension, name="X") + 0.0
 
     def add(self, X: ArrayLike, y: ArrayLike, noise_variance: ArrayLike | None = None) -> None:
-        """Observe y at the rows of X, one after another; split cells that hold too many.
+        """Observe y (k,) at the rows of X (k, D), one after another; split cells that hold too many.
 
-        Parameters
-        ----------
-        X
-            Points, shape (k, D), or one point, shape (D,).
-        y
-            Observations, shape (k,), or a number.
-        noise_variance
-            Variances of their noise, a number or shape (k,); the process's own by default.
+        `noise_variance` is a number or has shape (k,); the process's own is the default.
         """
         if self._pending:
             raise InvalidInput("add: expected no pending points, got some; leave the `pending` block first")

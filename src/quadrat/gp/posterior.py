@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,21 +28,6 @@ __all__ = ["GaussianProcess"]
 _FEW = 64  # rows whose covariances are kept for a twin; more would hold on to too much memory
 
 
-@dataclass(frozen=True)
-class _Saved:
-    """The state of a process at one moment; the factor is not in it, because earlier columns never change."""
-
-    x: Array | None
-    y: Array
-    v: Array
-    count: Array
-    z: Array
-    alpha: Array | None
-    exact: dict[int, int]
-    told: int
-    within: tuple[float, float, int]
-
-
 class GaussianProcess:
     """A Gaussian process with known hyper-parameters that learns from observations as they come.
 
@@ -55,7 +40,7 @@ class GaussianProcess:
     mean
         The constant prior mean m.
     jitter
-        False switches the jitter policy off: what cannot be factored raises. Certified bounds need that.
+        False switches the jitter policy off: a matrix that cannot be factored raises. Certified bounds need that.
 
     Examples
     --------
@@ -88,7 +73,13 @@ class GaussianProcess:
         self._pending = 0
         self._recent: tuple[Array, Array, Array] | None = None  # the rows added last and their covariances
 
-    # --- what was observed
+    # Fields that `save` keeps; the factor is not among them, because its earlier columns never change.
+    _STATE: ClassVar[tuple[str, ...]] = (
+        *("_x", "_y", "_v", "_count", "_z", "_alpha", "_told"),
+        *("_within_quadratic", "_within_logdet", "_densities"),
+    )
+
+    # --- observations
 
     def __len__(self) -> int:
         """Number of distinct observed points, n."""
@@ -126,7 +117,7 @@ class GaussianProcess:
 
     @property
     def cholesky(self) -> GrowingCholesky:
-        """The factor of A, for those who solve with it; not to be changed from outside."""
+        """The factor of A, for further solves; not to be changed from outside."""
         return self._cholesky
 
     def _points(self) -> Array:
@@ -142,24 +133,12 @@ class GaussianProcess:
         *,
         like: GaussianProcess | None = None,
     ) -> None:
-        """Observe y at the rows of X: O(n^2) for each new point; a repeated point is merged with its earlier self.
+        """Observe y (k,) at the rows of X (k, D), O(n^2) for each new point; repeated points are merged.
 
-        Parameters
-        ----------
-        X
-            Points, shape (k, D), or one point, shape (D,), where the dimension is known.
-        y
-            Observations, shape (k,), or a number.
-        noise_variance
-            Variances of their noise, a number or shape (k,); the process's own by default.
-        like
-            A process with the same kernel that has just observed the same: its covariances are not computed again.
+        `noise_variance` is a number or has shape (k,); the process's own is the default. `like` is a process with the
+        same kernel that has just observed the same: its covariances are not computed again.
         """
-        if self._pending:
-            raise InvalidInput("add: expected no pending points, got some; leave the `pending` block first")
-        points = self._as_points(X)
-        values = as_vector(y, length=len(points), name="y")
-        variances = as_variances(self.noise_variance if noise_variance is None else noise_variance, len(points))
+        points, values, variances = self._as_observed(X, y, noise_variance)
         saved = self.save()
         try:
             noisier = self._take_in(points, values, variances)
@@ -168,31 +147,19 @@ class GaussianProcess:
             self._told = len(self._y)
             known = self._z[:0] if noisier else self._z
             self._z = self._cholesky.extend_half_solve(known, self._y[len(known) :] - self.prior_mean)
-        except BaseException:  # whatever it was, Ctrl-C included, half an observation must not stay
+        except BaseException:  # after any failure, Ctrl-C included, half an observation must not stay
             self.restore(saved)
             raise
         self._alpha = None
 
-    def save(self) -> _Saved:
-        """Return what `restore` needs to come back here, in O(1): arrays are replaced by `add`, never written to."""
-        return _Saved(
-            self._x,
-            self._y,
-            self._v,
-            self._count,
-            self._z,
-            self._alpha,
-            dict(self._exact),
-            self._told,
-            (self._within_quadratic, self._within_logdet, self._densities),
-        )
+    def save(self) -> dict[str, Any]:
+        """Return the state for `restore`, in O(1): arrays are replaced by `add`, never written to."""
+        return {"_exact": dict(self._exact), **{name: getattr(self, name) for name in self._STATE}}
 
-    def restore(self, saved: _Saved) -> None:
-        """Forget what was added since `saved`; the factor is computed anew if merged replicates have changed it."""
-        merged = not np.array_equal(self._v[: saved.told], saved.v[: saved.told])
-        self._x, self._y, self._v, self._count = saved.x, saved.y, saved.v, saved.count
-        self._z, self._alpha, self._exact, self._told = saved.z, saved.alpha, saved.exact, saved.told
-        self._within_quadratic, self._within_logdet, self._densities = saved.within
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Forget the observations since `saved`; the factor is computed anew if merged replicates have changed it."""
+        merged = not np.array_equal(self._v[: saved["_told"]], saved["_v"][: saved["_told"]])
+        vars(self).update(saved)
         self._rows = {key: row for key, row in self._rows.items() if row < self._told}
         self._cholesky.truncate(self._told)
         if merged:
@@ -234,6 +201,27 @@ class GaussianProcess:
         points = as_points(X, dimension=known, name="X") + 0.0  # + 0.0 turns -0.0 into 0.0
         self.kernel.check_dimension(points.shape[1])
         return points
+
+    def _as_observed(self, X: ArrayLike, y: ArrayLike, noise_variance: ArrayLike | None) -> tuple[Array, Array, Array]:
+        """Check the arguments of `add`, and return points (k, D), values (k,) and noise variances (k,)."""
+        if self._pending:
+            raise InvalidInput("add: expected no pending points, got some; leave the `pending` block first")
+        points = self._as_points(X)
+        values = as_vector(y, length=len(points), name="y")
+        return points, values, self._variances(noise_variance, len(points))
+
+    def _distinct(self, X: ArrayLike, noise_variance: ArrayLike | None) -> tuple[Array, Array]:
+        """Return points without repeats: r of them with variances v_i are one with 1 / sum(1 / v_i)."""
+        points = self._as_points(X)
+        variances = self._variances(noise_variance, len(points))
+        first, group = group_rows(points)
+        if len(first) == len(points):
+            return points, variances
+        with np.errstate(divide="ignore"):
+            return points[first], 1 / np.bincount(group, 1 / variances)
+
+    def _variances(self, given: ArrayLike | None, count: int) -> Array:
+        return as_variances(self.noise_variance if given is None else given, count)
 
     def _extend(self, X: Array, y: Array, v: Array) -> None:
         self._x = X if self._x is None else np.vstack([self._x, X])
@@ -286,14 +274,8 @@ class GaussianProcess:
 
         The mean does not change; no value is invented. Leaving the block restores the process bit for bit.
         """
-        points = self._as_points(X)
-        variances = as_variances(self.noise_variance if noise_variance is None else noise_variance, len(points))
-        first, group = group_rows(points)
-        if len(first) < len(points):  # r repeats with variances v_i are one point with 1 / sum(1 / v_i)
-            with np.errstate(divide="ignore"):
-                variances = 1 / np.bincount(group, 1 / variances)
-            points = points[first]
-        saved = (self._x, self._y, self._v, self._count, self._z, self._alpha)
+        points, variances = self._distinct(X, noise_variance)
+        saved = self.save()
         size = self._cholesky.size
         self._extend(points, np.full(len(points), self.prior_mean), variances)
         self._pending += 1
@@ -303,7 +285,7 @@ class GaussianProcess:
             self._alpha = None
             yield
         finally:
-            self._x, self._y, self._v, self._count, self._z, self._alpha = saved
+            vars(self).update(saved)
             self._cholesky.truncate(size)
             self._pending -= 1
 
@@ -314,7 +296,7 @@ class GaussianProcess:
         return self.predict_from_cross(self.cross(X))
 
     def cross(self, X: ArrayLike) -> Array:
-        """Return K between the rows of X and the observed points, shape (m, n): what every prediction starts from."""
+        """Return K between the rows of X and the observed points, shape (m, n), from which every prediction starts."""
         points = self._as_points(X)
         return self.kernel(points, self._points()) if len(self._z) else np.zeros((len(points), 0))
 

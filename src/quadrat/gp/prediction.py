@@ -1,4 +1,4 @@
-"""What a posterior says about some points, and what counts as one."""
+"""Predictions at some points, and the interface of posteriors that make them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Prediction:
 
 
 class Posterior(Protocol):
-    """What an acquisition asks of a posterior, be it one process, a sketched one or a process for each cell."""
+    """The interface of a posterior for acquisitions: one process, a sketched one, or a process for each cell."""
 
     @property
     def x(self) -> Array:

@@ -16,10 +16,10 @@ alpha = (1 + epsilon)/(1 - epsilon), all variances are within a factor alpha of 
 all t <= T, and S has at most 3 (1 + K(x, x)/lambda) alpha q d_eff points, with probability 1 - delta [C19, theorem 1];
 d_eff = tr K (K + lambda I)^-1.
 
-What is done to be fast. Drawing is what costs, O(n m^2). So a new point enters the dictionary as it comes, with
+How it is made fast. Drawing costs most, O(n m^2). So a new point enters the dictionary as it comes, with
 probability min(1, q s_i), and a new dictionary is drawn only when 1 + sum s_i over the points since the last draw that
-did not enter exceeds a constant, as in [C20], or when the dictionary has grown by half. `Sketch.factor` says what is
-left of the accuracy then; points that entered cost nothing of it. The theorem's q keeps every point at sizes where
+did not enter exceeds a constant, as in [C20], or when the dictionary has grown by half. `Sketch.factor` is
+the accuracy that is left then; points that entered cost nothing of it. The theorem's q keeps every point at sizes where
 anything is to be gained: the default q is a practical one, far below it, and promises nothing.
 """
 
@@ -29,14 +29,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import log, sqrt
+from typing import Any
 
 import numpy as np
 
-from quadrat._core.arrays import Array, ArrayLike, as_number, as_vector
+from quadrat._core.arrays import Array, ArrayLike, as_number
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.gp.cholesky import GrowingCholesky
 from quadrat.gp.nystrom import NystromPosterior
-from quadrat.gp.observations import as_variances, group_rows
 from quadrat.gp.posterior import GaussianProcess
 from quadrat.gp.prediction import Prediction
 from quadrat.kernels import Kernel
@@ -65,8 +65,6 @@ class Sketch:
 
     Examples
     --------
-    >>> Sketch(epsilon=0.5).alpha
-    3.0
     >>> round(Sketch.of_theorem(epsilon=0.5, budget=1000, delta=0.05).q)
     813
     """
@@ -85,21 +83,9 @@ class Sketch:
 
     @classmethod
     def of_theorem(cls, *, epsilon: float = 0.5, budget: int, delta: float, ratio: float = 1.0) -> Sketch:
-        """Return the sketch whose q is that of [C19, theorem 1] for `budget` observations, holding with 1 - delta.
+        """Return the sketch with `epsilon`, `ratio` and the q of [C19, theorem 1].
 
-        Parameters
-        ----------
-        epsilon, ratio
-            As of the class.
-        budget
-            How many observations there will be.
-        delta
-            Probability with which the theorem may fail.
-
-        Returns
-        -------
-        Sketch
-            With the theorem's q.
+        The theorem then holds with probability 1 - delta for `budget` observations.
         """
         plain = cls(epsilon=epsilon, ratio=ratio)
         return cls(epsilon=epsilon, q=6 * plain.alpha * log(4 * budget / delta) / epsilon**2, ratio=ratio)
@@ -110,15 +96,9 @@ class Sketch:
         return (1 + self.epsilon) / (1 - self.epsilon)
 
     def factor(self, growth: float = 1.0) -> float:
-        """Return within which factor of the exact ones variances are, where the dictionary is epsilon-accurate.
+        """Return the factor between these variances and the exact ones, where the dictionary is epsilon-accurate.
 
-        Parameters
-        ----------
-        growth
-            g = 1 + the sum of exact s_i since the dictionary was drawn, over the points that did not enter it.
-
-        Notes
-        -----
+        `growth` is g = 1 + the sum of exact s_i since the dictionary was drawn, over the points that did not enter it.
         With P the projection on the span, M = sum phi_i phi_i^T and A = M + lambda I, the dictionary drawn for A_0
         has I - P <= lambda A_0^-1/(1 - epsilon) [C19, proof of theorem 1], and A <= g A_0 there, so that
         I - P <= (1 + w) lambda A^-1 with 1 + w = g/(1 - epsilon); hence (I - P) M (I - P) <= w lambda I. By
@@ -131,22 +111,6 @@ class Sketch:
         return 1 + (w + sqrt(w**2 + 4 * w)) / 2
 
 
-@dataclass(frozen=True)
-class _Saved:
-    """The state of a sketched process; its arrays are replaced by `add`, never written to."""
-
-    x: Array | None
-    y: Array
-    v: Array
-    count: Array
-    told: int
-    within: tuple[float, float, int]
-    posterior: NystromPosterior
-    since: float
-    drawn: int
-    draws: int
-
-
 class SketchedProcess(GaussianProcess):
     """A `GaussianProcess` whose posterior is sketched: the same questions, O(m^2) an observation and a prediction.
 
@@ -154,10 +118,8 @@ class SketchedProcess(GaussianProcess):
     ----------
     kernel, noise_variance, mean
         As of `GaussianProcess`; noise variances must be positive.
-    sketch
-        Accuracy and oversampling.
-    seed
-        Of the draws of dictionaries; the draw after n observations is a function of it and n alone.
+    sketch, seed
+        Accuracy and oversampling, and the seed of the draws: that after n observations depends on it and n alone.
 
     Examples
     --------
@@ -179,7 +141,9 @@ class SketchedProcess(GaussianProcess):
         self._since = 0.0  # sum of s_i since the dictionary was drawn, over the points that did not enter it
         self._drawn = _FEW  # points of the dictionary when it was drawn
 
-    # --- what is remembered
+    _STATE = (*GaussianProcess._STATE, "_posterior", "_since", "_drawn", "draws")
+
+    # --- the dictionary
 
     @property
     def dictionary(self) -> Array:
@@ -208,7 +172,7 @@ class SketchedProcess(GaussianProcess):
 
     @property
     def cholesky(self) -> GrowingCholesky:
-        """Not there: a sketched process has no factor of K + V."""
+        """Refused: a sketched process has no factor of K + V."""
         raise NotAvailable("cholesky: expected an exact GaussianProcess, got a sketched one, which keeps no factor")
 
     # --- learning
@@ -221,25 +185,15 @@ class SketchedProcess(GaussianProcess):
         *,
         like: GaussianProcess | None = None,  # noqa: ARG002  # there is nothing to share
     ) -> None:
-        """Observe y at the rows of X, one after another; a repeated point is merged with its earlier self.
-
-        Parameters
-        ----------
-        X, y, noise_variance, like
-            As of `GaussianProcess.add`; variances are positive.
-        """
-        if self._pending:
-            raise InvalidInput("add: expected no pending points, got some; leave the `pending` block first")
-        points = self._as_points(X)
-        values = as_vector(y, length=len(points), name="y")
-        variances = as_variances(self.noise_variance if noise_variance is None else noise_variance, len(points))
+        """Observe y at the rows of X, one after another, as `GaussianProcess.add` does; variances are positive."""
+        points, values, variances = self._as_observed(X, y, noise_variance)
         if (variances <= 0).any():
             raise InvalidInput("noise_variance: expected positive variances for a sketched process, got 0")
         saved = self.save()
         try:
             for row in range(len(points)):
                 self._observe(points[row : row + 1], values[row : row + 1], variances[row : row + 1])
-        except BaseException:  # whatever it was, Ctrl-C included, half an observation must not stay
+        except BaseException:  # after any failure, Ctrl-C included, half an observation must not stay
             self.restore(saved)
             raise
 
@@ -247,7 +201,7 @@ class SketchedProcess(GaussianProcess):
         self._take_in(x, y, variance)
         self._told = len(self._y)
         z = self._posterior.features(x)
-        # Under what was known before, as the sum that [C20] compares with its constant.
+        # Before this observation, as in the sum that [C20] compares with its constant.
         share = float(self._posterior.variance(z)[0] / variance[0])
         self._posterior = self._posterior.after(z[0], float(y[0]), float(variance[0]))
         chance = self.sketch.q * share
@@ -274,27 +228,9 @@ class SketchedProcess(GaussianProcess):
         self._drawn = max(int(kept.sum()), _FEW)
         self.draws += 1
 
-    def save(self) -> _Saved:  # type: ignore[override]  # each kind restores what it saved itself
-        """Return what `restore` needs to come back here, in O(1)."""
-        return _Saved(
-            self._x,
-            self._y,
-            self._v,
-            self._count,
-            self._told,
-            (self._within_quadratic, self._within_logdet, self._densities),
-            self._posterior,
-            self._since,
-            self._drawn,
-            self.draws,
-        )
-
-    def restore(self, saved: _Saved) -> None:  # type: ignore[override]
-        """Forget what was added since `save` returned `saved`."""
-        self._x, self._y, self._v, self._count, self._told = saved.x, saved.y, saved.v, saved.count, saved.told
-        self._within_quadratic, self._within_logdet, self._densities = saved.within
-        self._posterior, self._since = saved.posterior, saved.since
-        self._drawn, self.draws = saved.drawn, saved.draws
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Forget the observations since `save` returned `saved`."""
+        vars(self).update(saved)
         self._rows = {key: row for key, row in self._rows.items() if row < self._told}
 
     def with_noise(self, factor: float) -> SketchedProcess:
@@ -321,13 +257,7 @@ class SketchedProcess(GaussianProcess):
 
         Neither the mean nor the dictionary changes. Leaving the block restores the process bit for bit.
         """
-        points = self._as_points(X)
-        variances = as_variances(self.noise_variance if noise_variance is None else noise_variance, len(points))
-        first, group = group_rows(points)
-        if len(first) < len(points):  # r repeats with variances v_i are one point with 1 / sum(1 / v_i)
-            with np.errstate(divide="ignore"):
-                variances = 1 / np.bincount(group, 1 / variances)
-            points = points[first]
+        points, variances = self._distinct(X, noise_variance)
         before = self._posterior
         self._pending += 1
         try:

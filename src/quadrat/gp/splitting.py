@@ -9,7 +9,7 @@ axes alike. Halving one axis makes two cells where 2^D would be mostly empty, an
 unknown as the cube was.
 
 As printed the first observation splits the cube. `capacity` multiplies rho^(-1/b): the whole cube then holds so many
-observations, and exponents of regret stay what they were.
+observations, and exponents of regret stay the same.
 """
 
 from __future__ import annotations
@@ -34,15 +34,12 @@ class SplittingRule:
     Parameters
     ----------
     kernel
-        Tells which axis matters most: the one along which f may vary most over a cell is halved.
-    dimension
-        D.
-    smoothness
-        nu > 0. Their theorem is for nu > 1.
-    capacity
-        How many observations the whole cube holds, >= 1; 1 is the printed rule.
-    all_axes
-        Whether a split halves every axis, into 2^D cells, as printed; at most 10 dimensions.
+        The axis along which f may vary most over a cell is halved.
+    dimension, smoothness
+        D, and nu > 0; their theorem is for nu > 1.
+    capacity, all_axes
+        The number of observations that the whole cube holds, >= 1, and whether a split halves every axis, into 2^D
+        cells (at most 10 dimensions); 1 and True are the printed rule.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Optuna's dashboard with figures of ours beside its own, refreshed while a study goes on.
 
-Figures are kept with the study, in its storage, under fixed names: a new one replaces the old one, whoever serves the
-dashboard. Only this machine can reach it.
+Figures are kept with the study, in its storage, under fixed names: a new one replaces the old one. Only
+this machine can reach the dashboard.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from quadrat.errors import InvalidInput, NotAvailable, QuadratError
 __all__ = ["FIGURE_BYTES", "HOST", "Drawn", "attach", "is_due", "serve"]
 
 FIGURE_BYTES = 100_000
-"""What a figure may take in the storage, at most."""
+"""The most bytes of a figure in the storage."""
 
 HOST = "127.0.0.1"
 """Where the dashboard is: this machine alone reaches it."""
@@ -47,29 +47,15 @@ class Drawn:
     json: str
 
     def to_json(self) -> str:
-        """Return the JSON: what the dashboard asks of a figure."""
+        """Return the JSON, by the name that the dashboard calls."""
         return self.json
 
 
 def attach(study: Study, figures: Mapping[str, Drawn]) -> None:
-    """Keep figures with a study, for the dashboard; those that were there before are replaced.
+    """Keep figures with a study, for the dashboard; earlier ones are replaced.
 
     One that is the same as before is not written again. A storage cannot forget an attribute, so that a figure which
-    is not given any more becomes an empty one.
-
-    Parameters
-    ----------
-    study
-        In a storage.
-    figures
-        By name: letters and dashes.
-
-    Raises
-    ------
-    InvalidInput
-        A figure of more than `FIGURE_BYTES`.
-    NotAvailable
-        The dashboard is not installed.
+    is not given any more becomes an empty one. Names are of letters and dashes.
     """
     dashboard = _dashboard()
     for name, figure in figures.items():
@@ -98,12 +84,8 @@ def _attached(study: Study) -> dict[str, str]:
 def is_due(finished: int, drawn: int, seen: int) -> bool:
     """Return whether figures are worth drawing again: a share more trials, or new ones and no more since the last look.
 
-    Every version stays in a journal for ever. So their number grows with the logarithm of that of trials.
-
-    Parameters
-    ----------
-    finished, drawn, seen
-        How many trials have finished now, when figures were last drawn, and at the last look.
+    Every version stays in a journal for ever. So their number grows with the logarithm of that of trials. The arguments
+    are the trials that have finished now, that had when figures were last drawn, and at the last look.
 
     Examples
     --------
@@ -124,25 +106,8 @@ def serve(
 ) -> None:
     """Serve the dashboard of a study's storage until Ctrl-C, with figures of that study.
 
-    Parameters
-    ----------
-    study
-        In a storage that other processes may write to.
-    draw
-        Makes the figures, by name. It may raise `NotAvailable`: then there are none yet.
-    port
-        0 takes any that is free.
-    ready
-        Called with the address of the study, once it can be asked.
-    seconds
-        Between looks at the study.
-
-    Raises
-    ------
-    InvalidInput
-        A port that is taken.
-    NotAvailable
-        The dashboard is not installed.
+    `draw` makes the figures, by name; where it raises `NotAvailable`, there are none yet. Port 0 takes any that is
+    free. `ready` is called with the address of the study. The study is looked at every so many `seconds`.
     """
     writing = threading.Lock()
     app = _guarded(_dashboard().wsgi(study._storage), writing)
@@ -196,10 +161,7 @@ def _refresh(
 
 
 def _guarded(app: Application, writing: threading.Lock) -> Application:
-    """Answer only what asks this machine by its name: a page elsewhere whose name leads here must not read studies.
-
-    And answer nobody with a figure that is half written.
-    """
+    """Answer requests to this machine's own name alone, so that no page elsewhere reads studies, and no half figure."""
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         if str(environ.get("HTTP_HOST", "")).rsplit(":", 1)[0] not in _NAMES:

@@ -1,25 +1,25 @@
-"""What the scores of candidates on the same folds have in common.
+"""Scores of candidates on the same folds: fold effects and residuals.
 
 The score of candidate i on fold j is modelled as
 
     y_ij = f(x_i) + b_j + r_ij,    sum_j b_j = 0:
 
-some folds are harder than others, whoever is scored on them. The spread of one candidate's scores is therefore mostly
+some folds are harder than others, for all candidates. The spread of one candidate's scores is therefore mostly
 that of the fold effects b_j, which all candidates share, and says little about how well two of them can be told apart.
 Every candidate has a score on every fold, so that the effects cancel in the mean over folds, to which they add the same
-for all. That mean is what the optimizer is told, alone:
+for all. The optimizer is told that mean alone:
 
 - Told as replicates, the scores would be taken for measurements with the noise of b_j + r_ij, and differences between
   candidates that are real would be smoothed away.
-- Told with a standard error, from what is left of the residuals r_ij, they would be taken for measurements whose errors
+- Told with a standard error, from the residuals r_ij, they would be taken for measurements whose errors
   are independent. They are not: neighbouring candidates are fitted to the same training sets and err alike. The smooth
-  part of the r_ij belongs to the function that is searched. And as an error in what new data will show, that standard
+  part of the r_ij belongs to the function that is searched. And as an error on new data, that standard
   error is too small: training sets overlap, and no estimate of it from the scores of one cross-validation is unbiased
   [BG04].
-- The mean alone leaves the noise to be learned: what remains of it is what another fit on the same folds, or on those
-  of a near neighbour, would change. Where an estimator is deterministic that is next to nothing, and it is found out.
+- The mean alone leaves the noise to be learned: the change that another fit on the same folds, or of a near neighbour,
+  would make. Where an estimator is deterministic it is next to nothing, and learned as such.
 
-What is believed of the recommended candidate is therefore about its mean score on these folds, not on new data.
+The estimate for the recommended candidate is therefore of its mean score on these folds, not on new data.
 
 References
 ----------
@@ -58,22 +58,9 @@ class SameFolds:
 
 
 def fold_effects(scores: Sequence[Sequence[float] | Array] | Array) -> Array:
-    """Return the estimate of each b_j: the mean over candidates of the score on a fold less the candidate's mean.
+    """Return the estimate of each b_j, shape (k,), from the `scores` of m candidates on k folds, shape (m, k).
 
-    Parameters
-    ----------
-    scores
-        Of m candidates on k folds, shape (m, k).
-
-    Returns
-    -------
-    Array
-        Shape (k,); the sum is 0.
-
-    Examples
-    --------
-    >>> fold_effects([[1.0, 3.0], [2.0, 4.0]]).tolist()
-    [-1.0, 1.0]
+    It is the mean over candidates of the score on a fold less the candidate's mean. The sum is 0.
     """
     table = np.asarray(scores, dtype=np.float64)
     effects: Array = (table - table.mean(axis=1, keepdims=True)).mean(axis=0)
@@ -81,15 +68,10 @@ def fold_effects(scores: Sequence[Sequence[float] | Array] | Array) -> Array:
 
 
 def residual_deviation(scores: Sequence[Sequence[float] | Array] | Array) -> float:
-    """Return the standard deviation of the r_ij, from scores of shape (m, k): of what neither effect explains.
+    """Return the standard deviation of the r_ij, from scores of shape (m, k).
 
-    NaN where m or k is 1. Divided by the square root of k, it is what a standard error of a candidate's mean would be
-    if residuals were independent, which they are not.
-
-    Examples
-    --------
-    >>> residual_deviation([[1.0, 3.0], [2.0, 4.0]])
-    0.0
+    NaN where m or k is 1. Divided by the square root of k, it would be the standard error of a candidate's mean if
+    residuals were independent, which they are not.
     """
     table = np.asarray(scores, dtype=np.float64)
     candidates, folds = table.shape

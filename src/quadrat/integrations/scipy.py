@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from quadrat._core.arrays import Array, as_points
+from quadrat._core.arrays import Array, as_points, as_whole
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Method
 from quadrat.optimizer import BestSeen, Optimizer, Trial
@@ -51,10 +51,8 @@ def minimize(
     bounds
         `scipy.optimize.Bounds`, or a pair (low, high) for each of the D axes; finite. Where both are equal, that
         coordinate is fixed.
-    args
-        Further arguments of `fun`.
-    maxfun
-        How many evaluations.
+    args, maxfun
+        Further arguments of `fun`, and the number of evaluations.
     x0
         Points to begin with: one, shape (D,), or several, shape (m, D).
     callback
@@ -78,11 +76,6 @@ def minimize(
         `nit`: evaluations and batches; `success`, `message`; `optimizer`. Where no evaluation was finite, `success` is
         False and x and fun are NaN.
 
-    Raises
-    ------
-    InvalidInput
-        An argument that is not as above.
-
     Examples
     --------
     >>> found = minimize(lambda x: (x[0] - 0.3) ** 2 + x[1] ** 2, [(-1, 1), (-1, 1)], maxfun=15, rng=0)
@@ -91,8 +84,7 @@ def minimize(
     """
     if not callable(fun):
         raise InvalidInput(f"fun: expected a function of a vector, got {fun!r:.80}")
-    if isinstance(maxfun, bool) or not isinstance(maxfun, int | np.integer) or maxfun < 1:
-        raise InvalidInput(f"maxfun: expected a positive integer, got {maxfun!r:.80}")
+    maxfun = as_whole(maxfun, name="maxfun")
     box = _Box.of(bounds)
     optimizer = Optimizer(box.space, direction="minimize", method=method, seed=_seed(rng))
     starts = box.starts(x0)
@@ -128,13 +120,7 @@ class _Objective:
 
 
 class _Box:
-    """Bounds as a space.
-
-    Parameters
-    ----------
-    low, high
-        Shape (D,).
-    """
+    """Bounds, each of shape (D,), as a space."""
 
     def __init__(self, low: Array, high: Array) -> None:
         self._names = [f"x{axis}" for axis in range(len(low))]
@@ -144,7 +130,7 @@ class _Box:
 
     @classmethod
     def of(cls, bounds: object) -> _Box:
-        """Read what SciPy takes as bounds."""
+        """Read bounds in any form of SciPy's."""
         expected = "bounds: expected scipy.optimize.Bounds or finite pairs (low, high), one for each axis, low <= high"
         try:
             if hasattr(bounds, "lb") and hasattr(bounds, "ub"):

@@ -24,17 +24,17 @@ from quadrat.space import Space
 
 __all__ = ["RECOMMENDED", "QuadratSearchCV"]
 
-RECOMMENDED = "recommended"  # what `refit` is to refit the recommended candidate
+RECOMMENDED = "recommended"  # the `refit` that refits the recommended candidate
 _ALL_FAILED = "fits failed"  # scikit-learn says so in a ValueError
 _SEEDS = 2**31 - 1
-Fits = list[dict[str, Any]]  # what scikit-learn keeps of each fold of a candidate
+Fits = list[dict[str, Any]]  # of a candidate: scikit-learn's entry for each fold
 
 
 class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has no types
     """Search the parameters of an estimator by cross-validation, with a model of the score.
 
-    A drop-in for `sklearn.model_selection.RandomizedSearchCV` and for scikit-optimize's `BayesSearchCV`: what is not
-    said here is as in scikit-learn. All candidates are scored on the same folds, also where `cv` shuffles. The
+    A drop-in for `sklearn.model_selection.RandomizedSearchCV` and for scikit-optimize's `BayesSearchCV`: all else is as
+    in scikit-learn. All candidates are scored on the same folds, also where `cv` shuffles. The
     optimizer is told the mean over the folds and learns how noisy it is; `quadrat.integrations.folds` says why folds
     are neither replicates nor a standard error. A candidate of which some fit fails, or whose score is not finite, is
     told as failed whatever `error_score` is (unless that is "raise"); the table has it as scikit-learn would.
@@ -45,12 +45,10 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
     ----------
     estimator
         An estimator; parameters of a step of a Pipeline are named "step__parameter".
-    search_spaces
-        What to search: a `Space`; or a dictionary from names to parameters such as ``Float(1e-3, 1e3, log=True)``,
-        lists of choices, tuples (low, high) or (low, high, "log-uniform"), and frozen distributions of scipy.stats.
-        Mind the brackets: (1, 9) is all integers from 1 to 9, [1, 9] is a choice of two.
-    param_distributions
-        The same under the name that RandomizedSearchCV has for it; give one of the two.
+    search_spaces, param_distributions
+        A `Space`, or a dictionary from names to parameters such as ``Float(1e-3, 1e3, log=True)``, lists of choices,
+        tuples (low, high) or (low, high, "log-uniform"), and frozen distributions of scipy.stats. Mind the brackets:
+        (1, 9) is all integers from 1 to 9, [1, 9] is a choice of two. Give one of the two names.
     n_iter
         How many candidates are tried, failed ones included.
     scoring
@@ -63,10 +61,9 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
         Or "recommended": the recommended candidate is refitted, and all of `best_*` are about that one.
     cv, verbose, pre_dispatch, error_score, return_train_score
         As in scikit-learn.
-    random_state
-        Of the search; an int makes it repeat.
-    method
-        A method, the name of one (`quadrat methods` lists them), or a text with its options; None is the default.
+    random_state, method
+        Seed of the search, an int makes it repeat; and a method, the name of one (`quadrat methods` lists them), or a
+        text with its options; None is the default.
 
     Attributes
     ----------
@@ -88,7 +85,7 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
         The `Optimizer`, with all trials. A choice that a space cannot hold is the index of a choice there.
     fold_effects_, fold_residual_deviation_
         How far the score on each fold lies above the mean for all candidates alike, shape (n_splits,); and the standard
-        deviation of what neither folds nor candidates explain.
+        deviation of the residuals.
 
     Examples
     --------
@@ -181,7 +178,7 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
             del self._evaluations
 
     def _given(self) -> object:
-        """Return what to search, by whichever name it was given."""
+        """Return the search space, given by either name."""
         given = [one for one in (self.search_spaces, self.param_distributions) if one is not None]
         if len(given) != 1:
             raise InvalidInput(
@@ -216,7 +213,7 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
             )
 
     def _conclude(self, optimizer: Optimizer, wanted: CandidateSpace, evaluations: _Evaluations) -> None:
-        """Set what is known at the end of the search."""
+        """Set the attributes of a search that has ended."""
         self._optimizer = optimizer
         if optimizer.best_seen is None:
             self._conclude_nothing(optimizer, evaluations)
@@ -265,7 +262,7 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
         return self._optimizer
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the optimizer's models: what it was told is enough; and what holds on to scikit-learn's own state.
+        """Leave out the optimizer's models, which its trials rebuild, and scikit-learn's own state.
 
         scikit-learn sends the search to its workers while it runs.
         """
@@ -279,7 +276,7 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
     def _format_results(
         self, candidate_params: Sequence[Any], n_splits: int, out: Fits, more_results: Any = None  # noqa: ARG002
     ) -> dict[str, Any]:  # fmt: skip
-        """Take note of what was fitted: the table is made at the end, once."""
+        """Take note of the fits: the table is made at the end, once."""
         return self._evaluations.note(out)
 
     def _select_best_index(self, refit: Any, refit_metric: str, results: dict[str, Any]) -> int:
@@ -300,37 +297,21 @@ def _tell(optimizer: Optimizer, trial: Trial, scores: Sequence[float], fits: Fit
 
 @dataclass
 class _Evaluations:
-    """Candidates go in, what was fitted comes out; and the table at the end.
+    """The fits of all candidates, and the table at the end.
 
     scikit-learn refuses a batch of which all fits failed. In a search with small batches that is a failed candidate or
     two: their rows are filled in here.
-
-    Parameters
-    ----------
-    evaluate_candidates, folds, search
-        What scikit-learn evaluates with, on which folds, and for whom.
-    context, batches
-        Where callbacks of scikit-learn's hear of it, None before version 1.9, and how many batches come at most.
-
-    Attributes
-    ----------
-    candidates, rows
-        All so far, and the fits of each, None where all failed.
-    results
-        The table; scikit-learn holds on to this object.
-    last_error
-        What scikit-learn said of the last batch that failed; None if none did.
     """
 
-    evaluate_candidates: Callable[..., Any]
+    evaluate_candidates: Callable[..., Any]  # of scikit-learn
     folds: SameFolds
     search: QuadratSearchCV
-    context: Any
-    batches: int
+    context: Any  # of scikit-learn's callbacks; None before version 1.9
+    batches: int  # at most
     candidates: list[dict[str, Any]] = field(default_factory=list)
-    rows: list[Fits | None] = field(default_factory=list)
-    results: dict[str, Any] = field(default_factory=dict)
-    last_error: ValueError | None = None
+    rows: list[Fits | None] = field(default_factory=list)  # the fits of each candidate; None where all failed
+    results: dict[str, Any] = field(default_factory=dict)  # the table; scikit-learn holds on to this object
+    last_error: ValueError | None = None  # of the last batch that failed
     _noted: int = 0
     _new: Fits = field(default_factory=list)
 
@@ -369,7 +350,7 @@ class _Evaluations:
         return self.results
 
     def table(self, error_score: float | str) -> tuple[list[dict[str, Any]], int, Fits]:
-        """Return candidates, folds and fits, as scikit-learn makes its table from; those that failed are filled in."""
+        """Return candidates, folds and fits for scikit-learn's table, with failed ones filled in."""
         like = next(fits for fits in self.rows if fits is not None)[0]
         failed = {name: _failed_like(name, value, error_score) for name, value in like.items()}
         folds = self.search.n_splits_

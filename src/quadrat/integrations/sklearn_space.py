@@ -1,8 +1,4 @@
-"""What scikit-learn's searches take as parameters to search, as a space of ours.
-
-RandomizedSearchCV takes lists of choices and distributions of SciPy's, BayesSearchCV of scikit-optimize tuples with
-bounds; both mean something that a parameter of ours can say, or can say of an index or of a quantile.
-"""
+"""Search spaces of RandomizedSearchCV (lists of choices, SciPy's distributions) and BayesSearchCV as a `Space`."""
 
 from __future__ import annotations
 
@@ -31,7 +27,7 @@ _EXPECTED = (
 
 @dataclass(frozen=True)
 class _Axis:
-    """A parameter that is searched, and what a value of it stands for; None: for itself."""
+    """A parameter that is searched, and the meaning of its values; None: themselves."""
 
     parameter: Parameter
     shown: Callable[[Any], Any] | None = None
@@ -41,12 +37,7 @@ class _Axis:
 class CandidateSpace:
     """A space, and the candidates that its parameters stand for.
 
-    Attributes
-    ----------
-    space
-        What is searched.
-    shown
-        By name, from a value in the space to the value that an estimator gets; where there is none, they are the same.
+    `shown` maps, by name, a value in the space to the value that an estimator gets; others are the same.
 
     Examples
     --------
@@ -64,19 +55,11 @@ class CandidateSpace:
     def of(cls, given: object) -> CandidateSpace:
         """Return the space that a user means.
 
-        Parameters
-        ----------
-        given
-            A `Space`, or a mapping from names to: parameters of ours; lists and other sequences of choices, which may
-            be any objects; tuples (low, high) or (low, high, prior), prior "uniform" or "log-uniform", of integers or
-            floats, both bounds included; frozen distributions of scipy.stats. Numbers in a list that rise or fall
-            throughout are searched as ordered. A distribution that is neither uniform nor log-uniform is searched along
-            its quantiles, so that what it makes likely has more room; tails of 0.1 % are left out if it is unbounded.
-
-        Raises
-        ------
-        InvalidInput
-            None of these.
+        `given` is a `Space`, or a mapping from names to: parameters; lists and other sequences of choices, which may be
+        any objects; tuples (low, high) or (low, high, prior), prior "uniform" or "log-uniform", of integers or floats,
+        both bounds included; frozen distributions of scipy.stats. Numbers in a list that rise or fall throughout are
+        searched as ordered. A distribution that is neither uniform nor log-uniform is searched along its quantiles, so
+        that its likely values have more room; tails of 0.1 % are left out if it is unbounded.
         """
         if isinstance(given, Space):
             _refuse_outside_choices(given)
@@ -100,7 +83,7 @@ class CandidateSpace:
         return cls(space, {name: axis.shown for name, axis in axes.items() if axis.shown is not None})
 
     def candidate(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return parameters of the space as those that an estimator gets."""
+        """Return parameters of the space as an estimator gets them."""
         return {name: self.shown[name](value) if name in self.shown else value for name, value in params.items()}
 
     def all_params(self, at_most: int) -> list[dict[str, Any]] | None:
@@ -169,7 +152,7 @@ def _range(given: tuple[Any, ...]) -> Parameter:
 
 
 def _choices(values: list[Any]) -> _Axis:
-    """Return what a list is searched as: as it is where a space can hold it, else as the index of a choice."""
+    """Return a list as an axis: as it is where a space can hold it, else by the index of a choice."""
     if not values:
         raise InvalidInput("expected at least one choice, got an empty list")
     if len(values) > 2 and all(map(_is_number, values)):
@@ -184,7 +167,7 @@ def _choices(values: list[Any]) -> _Axis:
 
 
 def _distribution(given: Any) -> _Axis:
-    """Return what a frozen distribution of SciPy's is searched as."""
+    """Return a frozen distribution of SciPy's as an axis."""
     name = getattr(getattr(given, "dist", None), "name", "")
     low, high = (float(end) for end in given.support())
     if name in ("uniform", "loguniform", "reciprocal"):

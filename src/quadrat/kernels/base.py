@@ -1,10 +1,10 @@
-"""What every kernel can do, and how kernels combine.
+"""The interface of every kernel, and how kernels combine.
 
 Notation, kept throughout the package: points live in the unit cube; K(x, z) depends on the difference x - z
 only; s^2 = K(x, x) is the same everywhere; B bounds the RKHS norm of f. Hyper-parameters are handled as logs.
 
-Gradients are given as pull-backs (vector-Jacobian products), because that is what their users need and because
-it lets sums and products of kernels compose without building an array of size n x m x D:
+Gradients are given as pull-backs (vector-Jacobian products), so that sums and products of kernels compose without
+building an array of size n x m x D:
 
     K, pull = kernel.hyper_vjp(X, Z);  pull(W)[i]    = sum_ab W_ab dK_ab / d log theta_i
     K, pull = kernel.x_vjp(X, Z);      pull(W)[a, i] = sum_b  W_ab dK(x_a, z_b) / d x_ai
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
@@ -23,11 +24,61 @@ from quadrat.errors import InvalidInput
 
 if TYPE_CHECKING:
     from quadrat.kernels.composite import Product, Sum
-    from quadrat.kernels.facts import Holder, InformationGainRate
 
-__all__ = ["Kernel", "Pull"]
+__all__ = ["Holder", "InformationGainRate", "Kernel", "Pull"]
 
 Pull: TypeAlias = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Holder:
+    """The pair (C, alpha) with |f(x) - f(z)| <= B s C h^alpha for all f of norm at most B, h the scaled distance.
+
+    It replaces the constants of the paper's embedding propositions, several of which are not computable or do
+    not hold.
+
+    Attributes
+    ----------
+    constant, exponent
+        C >= 0, without unit (h and s carry the units), and alpha in (0, 1].
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> pair = Matern(2.5).holder()
+    >>> round(pair.constant, 3), pair.exponent
+    (1.291, 1.0)
+    """
+
+    constant: float
+    exponent: float
+
+
+@dataclass(frozen=True)
+class InformationGainRate:
+    """gamma_n = O(n^power (log n)^log_power): how fast the maximum information gain grows with the budget n.
+
+    Attributes
+    ----------
+    power, log_power, source
+        The powers of n and of log n, and the source of the proof.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> rate = Matern(2.5).information_gain_rate(2)
+    >>> round(rate.power, 3), round(rate.log_power, 3)
+    (0.286, 0.714)
+    """
+
+    power: float
+    log_power: float
+    source: str
+
+    def __str__(self) -> str:
+        parts = [f"n^{self.power:.3g}"] if self.power else []
+        parts += [f"(log n)^{self.log_power:.3g}"] if self.log_power else []
+        return "O(" + (" ".join(parts) or "1") + ")"
 
 
 class Kernel(ABC):
@@ -79,7 +130,7 @@ class Kernel(ABC):
     def hyper_vjp(self, X: ArrayLike, Z: ArrayLike | None = None) -> tuple[Array, Pull]:
         """Return K (n, m) of X and Z, and the pull-back W (n, m) -> (p,) of its gradient in the log hyper-parameters.
 
-        Without Z, W must be symmetric, and only its upper triangle is read. K may be changed by whoever gets it.
+        Without Z, W must be symmetric, and only its upper triangle is read. The caller may change K.
         """
 
     @property
@@ -90,7 +141,7 @@ class Kernel(ABC):
     @property
     @abstractmethod
     def hyperparameter_names(self) -> tuple[str, ...]:
-        """What each entry of `hyperparameters` is the log of."""
+        """The name of each entry of `hyperparameters`, without the log."""
 
     @abstractmethod
     def with_hyperparameters(self, logs: ArrayLike) -> Kernel:
@@ -142,19 +193,13 @@ class Kernel(ABC):
 
     @classmethod
     def _unchecked(cls, **fields: object) -> Self:
-        """Return the kernel with these fields, all of them, in the form that `__post_init__` would give them.
-
-        Nothing is checked. Users' values go through the constructor.
-        """
+        """Return the kernel with all these fields, in the form that `__post_init__` would give them, unchecked."""
         made = object.__new__(cls)
         vars(made).update(fields)
         return made
 
     def _with_logs(self, logs: Array) -> Kernel:
-        """Return what `with_hyperparameters` does, for logs (p,) known to be good: every step of a fit builds a kernel.
-
-        A kernel that says nothing here checks them again.
-        """
+        """Return the kernel with other logs (p,) that are known to be good: every step of a fit builds a kernel."""
         return self.with_hyperparameters(logs)
 
     # --- shared checks

@@ -1,7 +1,8 @@
-"""Sums, products and kernels on some of the axes. Each is again a kernel; what is not known for it is refused."""
+"""Kernels made of kernels: sums, products, some of the axes, tied length-scales. Unknown facts are refused."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,19 +12,20 @@ import numpy as np
 
 from quadrat._core.arrays import Array, ArrayLike, as_vector
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.kernels.base import Kernel, Pull
-from quadrat.kernels.facts import Holder, InformationGainRate
+from quadrat.kernels.base import Holder, InformationGainRate, Kernel, Pull
+from quadrat.kernels.stationary import Stationary
 
-__all__ = ["OnAxes", "Product", "Sum"]
+__all__ = ["OnAxes", "Product", "Sum", "Tied"]
 
 
+@dataclass(frozen=True)
 class _Pair(Kernel):
-    """What sums and products share: two parts, their dimensions and their hyper-parameters, side by side."""
+    """Two parts, with their dimensions and their hyper-parameters side by side: the base of sums and products."""
 
     left: Kernel
     right: Kernel
 
-    def _check_parts(self) -> None:
+    def __post_init__(self) -> None:
         for part in (self.left, self.right):
             if not isinstance(part, Kernel):
                 raise InvalidInput(f"{type(self).__name__}: expected two kernels, got {part!r}")
@@ -56,7 +58,7 @@ class _Pair(Kernel):
         values = as_vector(logs, length=len(self.hyperparameter_names), name="hyperparameters")
         left, right = values[: self._left_count], values[self._left_count :]
         parts = self.left.with_hyperparameters(left), self.right.with_hyperparameters(right)
-        return type(self)(*parts)  # type: ignore[call-arg]  # both subclasses take two parts
+        return type(self)(*parts)
 
     def _with_logs(self, logs: Array) -> Kernel:
         left, right = logs[: self._left_count], logs[self._left_count :]
@@ -90,12 +92,6 @@ class Sum(_Pair):
     1.25
     """
 
-    left: Kernel
-    right: Kernel
-
-    def __post_init__(self) -> None:
-        self._check_parts()
-
     @property
     def variance(self) -> float:
         return self.left.variance + self.right.variance
@@ -116,11 +112,7 @@ class Sum(_Pair):
 
     def taylor_remainder(self, offsets: ArrayLike, degree: int) -> Array:
         """Squares add: the remainder functional acts on each part's RKHS, and the sum's norm splits between them."""
-        left, right = (
-            self.left.taylor_remainder(offsets, degree),
-            self.right.taylor_remainder(offsets, degree),
-        )
-        return np.hypot(left, right)
+        return np.hypot(self.left.taylor_remainder(offsets, degree), self.right.taylor_remainder(offsets, degree))
 
     def information_gain_rate(self, dimension: int) -> InformationGainRate:
         """det(I + A + B) <= det(I + A) det(I + B): the gains add, so the larger rate wins."""
@@ -130,7 +122,7 @@ class Sum(_Pair):
 
 @dataclass(frozen=True)
 class Product(_Pair):
-    """K(x, z) = K_1(x, z) K_2(x, z): interactions between what the parts see; written `k1 * k2`.
+    """K(x, z) = K_1(x, z) K_2(x, z): interactions between the axes of the parts; written `k1 * k2`.
 
     Parameters
     ----------
@@ -144,12 +136,6 @@ class Product(_Pair):
     >>> kernel([[0.0, 0.0]], [[0.3, 0.5]]).round(3).tolist()
     [[0.253]]
     """
-
-    left: Kernel
-    right: Kernel
-
-    def __post_init__(self) -> None:
-        self._check_parts()
 
     @property
     def variance(self) -> float:
@@ -278,3 +264,113 @@ class OnAxes(Kernel):
     def information_gain_rate(self, dimension: int) -> InformationGainRate:
         self.check_dimension(dimension)
         return self.kernel.information_gain_rate(len(self.axes))
+
+
+@dataclass(frozen=True)
+class Tied(Kernel):
+    """K itself, with one length-scale to learn for each group of columns instead of one for each column.
+
+    Parameters
+    ----------
+    kernel
+        A kernel with a length-scale for each column, equal within groups.
+    groups
+        The group of each column: 0, 1, ..., every number at least once.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> kernel = Tied(Matern(2.5, [0.3, 0.5, 0.5]), [0, 1, 1])
+    >>> kernel.hyperparameter_names
+    ('lengthscale[0]', 'lengthscale[1]', 'amplitude')
+    """
+
+    kernel: Stationary
+    groups: Sequence[int]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.kernel, Stationary) or self.kernel.is_isotropic or self.kernel.shape_names:
+            raise InvalidInput(f"Tied: expected a kernel with one length-scale for each column, got {self.kernel!r}")
+        try:
+            groups = tuple(operator.index(group) for group in self.groups)
+        except TypeError:
+            groups = ()
+        if len(groups) != self.kernel.dimension or set(groups) != set(range(max(groups) + 1)):
+            raise InvalidInput(
+                f"groups: expected {self.kernel.dimension} numbers that count 0, 1, ... without gaps, got"
+                f" {self.groups!r}"
+            )
+        object.__setattr__(self, "groups", groups)
+        scales = np.asarray(self.kernel.lengthscales)
+        if (scales != scales[self._first][list(groups)]).any():
+            raise InvalidInput(f"Tied: expected equal length-scales within groups, got {self.kernel.lengthscales!r}")
+
+    @property
+    def _first(self) -> list[int]:
+        return [self.groups.index(group) for group in range(max(self.groups) + 1)]
+
+    @property
+    def variance(self) -> float:
+        return self.kernel.variance
+
+    @property
+    def dimension(self) -> int | None:
+        return self.kernel.dimension
+
+    def check_dimension(self, dimension: int) -> None:
+        self.kernel.check_dimension(dimension)
+
+    def __call__(self, X: ArrayLike, Z: ArrayLike | None = None) -> Array:
+        return self.kernel(X, Z)
+
+    def x_vjp(self, X: ArrayLike, Z: ArrayLike) -> tuple[Array, Pull]:
+        return self.kernel.x_vjp(X, Z)
+
+    def hyper_vjp(self, X: ArrayLike, Z: ArrayLike | None = None) -> tuple[Array, Pull]:
+        return self._summed(*self.kernel.hyper_vjp(X, Z))
+
+    def upper_hyper_vjp(self, squares: Array, n: int) -> tuple[Array, Pull]:
+        """Return K and its pull-back, on and above the diagonal, from `squares` of n points: see `Stationary`."""
+        return self._summed(*self.kernel.upper_hyper_vjp(squares, n))
+
+    def _summed(self, matrix: Array, inner: Pull) -> tuple[Array, Pull]:
+        columns = len(self.groups)
+
+        def pull(weights: Array) -> Array:
+            gradient = inner(weights)
+            return np.append(np.bincount(self.groups, gradient[:columns]), gradient[columns:])
+
+        return matrix, pull
+
+    @property
+    def hyperparameters(self) -> Array:
+        logs = self.kernel.hyperparameters
+        return np.append(logs[self._first], logs[len(self.groups) :])
+
+    @property
+    def hyperparameter_names(self) -> tuple[str, ...]:
+        return (*(f"lengthscale[{group}]" for group in range(max(self.groups) + 1)), "amplitude")
+
+    def with_hyperparameters(self, logs: ArrayLike) -> Tied:
+        values = as_vector(logs, length=max(self.groups) + 2, name="hyperparameters")
+        # Length-scales are equal within groups by construction: nothing to check again.
+        return self._unchecked(kernel=self.kernel.with_hyperparameters(self._spread(values)), groups=self.groups)
+
+    def _with_logs(self, logs: Array) -> Tied:
+        return self._unchecked(kernel=self.kernel._with_logs(self._spread(logs)), groups=self.groups)
+
+    def _spread(self, logs: Array) -> Array:
+        """Return the inner kernel's logs, one length-scale for each column, from those of the groups (p,)."""
+        return logs[[*self.groups, -1]]
+
+    def squared_modulus(self, offsets: ArrayLike) -> Array:
+        return self.kernel.squared_modulus(offsets)
+
+    def taylor_remainder(self, offsets: ArrayLike, degree: int) -> Array:
+        return self.kernel.taylor_remainder(offsets, degree)
+
+    def holder(self) -> Holder:
+        return self.kernel.holder()
+
+    def information_gain_rate(self, dimension: int) -> InformationGainRate:
+        return self.kernel.information_gain_rate(dimension)

@@ -9,8 +9,8 @@ import numpy as np
 
 from quadrat._core.arrays import Array, as_number
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.kernels.base import Holder, InformationGainRate
 from quadrat.kernels.bessel import log_bessel, matern_complement
-from quadrat.kernels.facts import Holder, InformationGainRate
 from quadrat.kernels.stationary import Lengthscales, Stationary
 
 __all__ = ["Matern"]
@@ -30,10 +30,8 @@ class Matern(Stationary):
     ----------
     nu
         The smoothness, > 0. A choice and not learned: it decides which functions the ball contains.
-    lengthscales
-        theta > 0: one number for all axes, or one for each.
-    amplitude
-        s > 0, the prior standard deviation.
+    lengthscales, amplitude
+        theta > 0, one number for all axes or one for each, and s > 0, the prior standard deviation.
 
     Examples
     --------
@@ -46,7 +44,7 @@ class Matern(Stationary):
     amplitude: float = field(default=1.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        self._check_fields()
+        super().__post_init__()
         object.__setattr__(self, "nu", as_number(self.nu, name="nu", above=0.0))
         if self.nu > _LARGEST:
             raise InvalidInput(f"nu: expected at most {_LARGEST:g}, got {self.nu!r}; use SquaredExponential, its limit")

@@ -15,7 +15,7 @@ import numpy as np
 
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.kernels.facts import Holder, InformationGainRate
+from quadrat.kernels.base import Holder, InformationGainRate
 from quadrat.kernels.stationary import Lengthscales, Stationary
 
 __all__ = ["PiecewisePolynomial"]
@@ -37,10 +37,8 @@ class PiecewisePolynomial(Stationary):
         0, 1, 2 or 3: kappa has 2q continuous derivatives.
     for_dimension
         D, the largest number of columns that points may have.
-    lengthscales
-        theta > 0, the radius of the support: one number for all axes, or one for each.
-    amplitude
-        s > 0, the prior standard deviation.
+    lengthscales, amplitude
+        theta > 0, the radius of the support, one number for all axes or one for each, and s > 0, the prior deviation.
 
     Examples
     --------
@@ -55,7 +53,7 @@ class PiecewisePolynomial(Stationary):
     amplitude: float = field(default=1.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        self._check_fields()
+        super().__post_init__()
         if not isinstance(self.q, int | np.integer) or isinstance(self.q, bool) or not 0 <= self.q <= 3:
             raise InvalidInput(f"q: expected 0, 1, 2 or 3, got {self.q!r}")
         if not isinstance(self.for_dimension, int | np.integer) or self.for_dimension < 1:

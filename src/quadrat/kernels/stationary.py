@@ -47,7 +47,7 @@ class Stationary(Kernel):
     lengthscales: Lengthscales
     amplitude: float
 
-    # --- what a kernel states about its profile; h >= 0 has any shape
+    # --- the profile, which each kernel states; h >= 0 has any shape
 
     @abstractmethod
     def profile(self, h: Array) -> Array:
@@ -107,8 +107,8 @@ class Stationary(Kernel):
 
     # --- fields
 
-    def _check_fields(self) -> None:
-        """Normalise and check the shared fields; called by every subclass's __post_init__."""
+    def __post_init__(self) -> None:
+        """Normalise and check the shared fields."""
         try:
             scales = as_vector(np.asarray(self.lengthscales, dtype=np.float64), name="lengthscales")
         except (TypeError, ValueError) as error:
@@ -122,6 +122,8 @@ class Stationary(Kernel):
         object.__setattr__(self, "lengthscales", value)
         amplitude = as_number(self.amplitude, name="amplitude", above=0.0, at_most=1e150)
         object.__setattr__(self, "amplitude", amplitude)
+
+    _check_fields = __post_init__  # its former name, which kernels of users may call
 
     @cached_property
     def _theta(self) -> Array:
@@ -224,16 +226,9 @@ class Stationary(Kernel):
         return matrix, pull
 
     def upper_hyper_vjp(self, squares: Array, n: int) -> tuple[Array, Pull]:
-        """Return what `hyper_vjp(X)` does, above the diagonal and on it alone, from work that is done once for all.
+        """Return `hyper_vjp(X)` on and above the diagonal, from `squares`, the `squared_differences` of the n points.
 
         Fits call it many times with other hyper-parameters and the same points.
-
-        Parameters
-        ----------
-        squares
-            (x_i - x_i')^2 for each axis i and each pair of the n points, shape (D, n (n-1) / 2): `squared_differences`.
-        n
-            How many points there are.
         """
         theta = np.broadcast_to(self._theta, len(squares)) if self.is_isotropic else self._theta
         h = np.sqrt(theta**-2.0 @ squares)
@@ -323,7 +318,7 @@ def squared_differences(X: Array) -> Array:
 
 
 def _is_cached(owner: type, name: str) -> bool:
-    """Whether an attribute of an instance is what a `cached_property` of its class found."""
+    """Whether an attribute of an instance is the kept value of a `cached_property`."""
     return isinstance(getattr(owner, name, None), cached_property)
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     from quadrat.methods.design import RandomSearch, SobolSearch
     from quadrat.methods.level_sets.method import LevelSet, MultiScaleLevelSet
     from quadrat.methods.lp.method import LP0, LPGPUCB
-    from quadrat.methods.lp.preset import paper_preset
     from quadrat.methods.multi_fidelity.method import MFGPUCB
     from quadrat.methods.registry import all_methods, get, names
     from quadrat.methods.robust.method import StableOpt
@@ -39,7 +38,6 @@ _HOME = {
     "design": "RandomSearch SobolSearch",
     "level_sets.method": "LevelSet MultiScaleLevelSet",
     "lp.method": "LP0 LPGPUCB",
-    "lp.preset": "paper_preset",
     "multi_fidelity.method": "MFGPUCB",
     "registry": "all_methods get names",
     "robust.method": "StableOpt",
@@ -95,5 +93,4 @@ __all__ = [
     "all_methods",
     "get",
     "names",
-    "paper_preset",
 ]

@@ -31,6 +31,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from quadrat._core.arrays import Array
+from quadrat._core.moved import AS_PRINTED
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Axis, Domain, Failed, FidelityAxis, Happened, Method, Pruned, Told, probed
 from quadrat.optimizer.history import Costs, History
@@ -202,6 +203,8 @@ def check_header(state: Mapping[str, Any], space: Space, method: str) -> None:
     if list(made_with.items()) != list(space.items()):  # a known constraint is a function, which no state holds
         raise InvalidInput(f"state: expected a state of {space!r}, got one of {made_with!r}")
     if state["method"] != method:
+        if "as_printed=True" in str(state["method"]):  # as version 0.1 wrote
+            raise InvalidInput(f"state: expected as_printed=False, got True; the printed algorithm {AS_PRINTED}")
         raise InvalidInput(
             f"state: expected a state of the method {method}, got one of {state['method']}; pass that one as method="
         )

@@ -15,10 +15,11 @@ import numpy as np
 
 from quadrat._core.arrays import Array, ArrayLike, Bools, as_points, as_vector
 from quadrat.errors import InvalidInput
-from quadrat.partition.address import DyadicAddress
 from quadrat.partition.unit_cube import as_count
 
-__all__ = ["Cell", "box_text", "contained", "interval_text"]
+__all__ = ["Cell", "contained"]
+
+_SHOWN = 6  # axes of a cell that its text shows
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -93,11 +94,6 @@ class Cell:
         return float(self.sides.max())
 
     @property
-    def longest_axis(self) -> int:
-        """The axis of the longest side, the lowest one of several."""
-        return int(np.argmax(self.sides))
-
-    @property
     def volume(self) -> float:
         """The product of the sides."""
         return float(np.prod(self.sides))
@@ -106,14 +102,6 @@ class Cell:
         """Return which of `points` (n, D) lie in the cell, (n,); points outside the unit cube lie in none."""
         matrix = as_points(points, dimension=self.dimension)
         return np.asarray(contained(matrix, self.lower, self.upper))
-
-    def clip(self, points: ArrayLike) -> Array:
-        """Return the points of the cell nearest to `points`, (n, D).
-
-        "Nearest" is up to one unit in the last place where the upper face belongs to the neighbour.
-        """
-        matrix = as_points(points, dimension=self.dimension)
-        return np.clip(matrix, self.lower, self._last)
 
     def sample(self, rng: np.random.Generator, n: int = 1) -> Array:
         """Return `n` independent points x ~ Unif(E), (n, D), drawn by `rng` as in line 4 of Algorithm 1."""
@@ -156,16 +144,6 @@ class Cell:
         middle_low[axis] = middle_up[axis] = 0.5 * (self.lower[axis] + self.upper[axis])
         return Cell(self.lower, middle_up), Cell(middle_low, self.upper)
 
-    def dyadic_address(self) -> DyadicAddress:
-        """Return the name of the cell in the fixed dyadic family.
-
-        Raises
-        ------
-        NotAvailable
-            The cell was not made by halving the unit cube.
-        """
-        return DyadicAddress.of_box(self.lower, self.upper)
-
     @property
     def _last(self) -> Array:
         """The largest point that belongs to the cell, (D,)."""
@@ -183,22 +161,12 @@ class Cell:
         return f"Cell({self.lower.tolist()}, {self.upper.tolist()})"
 
     def __str__(self) -> str:
-        return box_text(self.lower, self.upper)
+        ends = zip(self.lower[:_SHOWN].tolist(), self.upper[:_SHOWN].tolist(), strict=True)
+        shown = " x ".join(f"[{low:.4g}, {high:.4g}{']' if high == 1.0 else ')'}" for low, high in ends)
+        return shown if self.dimension <= _SHOWN else f"{shown} x ... ({self.dimension} axes)"
 
 
 def contained(points: Array, lower: Array, upper: Array) -> Bools:
     """Return whether points lie in boxes under the half-open rule, over the last axis, with broadcasting."""
     below = (points < upper) | ((upper == 1.0) & (points == 1.0))
     return np.asarray(((points >= lower) & below).all(axis=-1))
-
-
-def interval_text(low: float, high: float) -> str:
-    """Return one axis of a cell as text, with the bracket that says whether its end belongs to it."""
-    return f"[{low:.4g}, {high:.4g}{']' if high == 1.0 else ')'}"
-
-
-def box_text(lower: Array, upper: Array, *, at_most: int = 6) -> str:
-    """Return a cell as text: a product of intervals, shortened after `at_most` axes."""
-    pairs = zip(lower.tolist(), upper.tolist(), strict=True)
-    shown = " x ".join(interval_text(a, b) for a, b in islice(pairs, at_most))
-    return shown if len(lower) <= at_most else f"{shown} x ... ({len(lower)} axes)"

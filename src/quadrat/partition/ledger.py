@@ -26,13 +26,6 @@ class Ledger:
         """Return the indices held by `leaf`, increasing: a snapshot without a copy."""
         return self._held[leaf].view if leaf in self._held else np.empty(0, dtype=np.intp)
 
-    def record(self, leaf: int, point: Array) -> int:
-        """Append one observation at `point` (D,) to `leaf`; return its index."""
-        index = self.points.size
-        self.points.append(point)
-        self._list(leaf).append(index)
-        return index
-
     def record_many(self, leaves: Ints, points: Array) -> tuple[Ints, Ints]:
         """Append observations at `points` (n, D) to `leaves` (n,); return the leaves met and how often each."""
         start = self.points.size

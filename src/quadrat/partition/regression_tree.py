@@ -104,8 +104,8 @@ def from_thresholds(
     >>> parts = from_thresholds([0, -2, -2], [0.25, -2, -2], [1, -1, -1], [2, -1, -1], dimension=1)
     >>> [str(cell) for cell in parts], parts.labels.tolist()
     (['[0, 0.25)', '[0.25, 1]'], [1, 2])
-    >>> parts.locate([0.25])
-    0
+    >>> parts.locate_many([[0.25]]).tolist()
+    [0]
     """
     dimension = as_count(dimension, name="dimension", at_least=1)
     axes, left, right = (np.asarray(values).tolist() for values in (feature, children_left, children_right))

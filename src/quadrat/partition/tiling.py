@@ -10,7 +10,7 @@ import numpy as np
 from quadrat._core.arrays import Array, ArrayLike, Ints
 from quadrat.errors import InvalidInput
 from quadrat.partition.cell import Cell, contained
-from quadrat.partition.unit_cube import as_count, as_unit_point, as_unit_points
+from quadrat.partition.unit_cube import as_count, as_unit_points
 
 __all__ = ["Partition"]
 
@@ -74,25 +74,13 @@ class Partition:
         """Upper - lower, (m, D)."""
         return self.upper - self.lower
 
-    @property
-    def centres(self) -> Array:
-        """The middle of each cell, (m, D)."""
-        return 0.5 * (self.lower + self.upper)
-
-    def locate(self, point: ArrayLike) -> int:
-        """Return the index of the one cell that holds `point` (D,). O(m D)."""
-        vector = as_unit_point(point, dimension=self.region.dimension)
-        return int(self._locate(vector[None, :])[0])
-
     def locate_many(self, points: ArrayLike) -> Ints:
         """Return the index of the cell that holds each of `points` (n, D), (n,). O(n m D), in blocks."""
-        return self._locate(as_unit_points(points, dimension=self.region.dimension))
-
-    def _locate(self, points: Array) -> Ints:
-        found = np.empty(len(points), dtype=np.intp)
+        matrix = as_unit_points(points, dimension=self.region.dimension)
+        found = np.empty(len(matrix), dtype=np.intp)
         block = max(1, _COMPARISONS // self.lower.size)
-        for start in range(0, len(points), block):
-            some = points[start : start + block]
+        for start in range(0, len(matrix), block):
+            some = matrix[start : start + block]
             inside = contained(some[:, None, :], self.lower, self.upper)
             if not inside.any(axis=1).all():
                 stray = some[int(np.argmin(inside.any(axis=1)))]

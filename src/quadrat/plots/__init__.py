@@ -1,7 +1,8 @@
 """Figures of a run: from an optimizer, a result of `maximize` or `minimize`, or an Optuna study.
 
-Each function returns a plotly figure (`pip install 'quadrat[plots]'`). They show what the optimizer answers and compute
-no models of their own. To draw several of one run, make `RunView.of(run)` once and pass that: it keeps what takes time.
+Each function returns a plotly figure (`pip install 'quadrat[plots]'`). They show the answers of the optimizer, and
+compute no models of their own. To draw several of one run, make `RunView.of(run)` once and pass that: it keeps slow
+results.
 """
 
 from __future__ import annotations

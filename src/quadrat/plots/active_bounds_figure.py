@@ -10,9 +10,8 @@ import numpy as np
 from quadrat.errors import NotAvailable
 from quadrat.methods.lp.cells import BOUNDS
 from quadrat.plots.cells_figure import moments
-from quadrat.plots.partition_view import Round
-from quadrat.plots.run_view import RunView, Source
-from quadrat.plots.style import PALETTE, finish, graph_objects, plain, subplots, tinted
+from quadrat.plots.run_view import Round, RunView, Source
+from quadrat.plots.style import PALETTE, finish, plain, scatter, subplots, tinted
 
 __all__ = ["active_bounds"]
 
@@ -32,19 +31,13 @@ def active_bounds(run: Source, *, steps: int | None = None) -> Any:
     Parameters
     ----------
     run
-        An optimizer, a result of `maximize` or `minimize`, or a `RunView`, of LPGPUCB or LP0.
+        Any `Source` whose method is LPGPUCB or LP0.
     steps
         Moments at which cells are looked at, at most. None is 16, and 1 in runs of more than 300 trials.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Show it with `.show()`, write it with `.write_html(path)`.
-
-    Raises
-    ------
-    NotAvailable
-        The method does not keep bounds of several kinds.
 
     Examples
     --------
@@ -62,31 +55,20 @@ def active_bounds(run: Source, *, steps: int | None = None) -> Any:
             f"active_bounds: expected a method with several bounds of each cell, got {plain(view.method)}; LPGPUCB and"
             " LP0 have them"
         )
-    go = graph_objects()
     figure = subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.2, row_heights=[0.55, 0.45])
     x = [partition.finished for partition in partitions]
     counts = [Counter(partition.active) for partition in partitions]
     for bound in BOUNDS:
         if any(count[bound] for count in counts):
             shares = [count[bound] / len(partition) for count, partition in zip(counts, partitions, strict=True)]
-            figure.add_trace(
-                go.Scatter(
-                    x=x,
-                    y=shares,
-                    name=_MEANING[bound],
-                    mode="lines" if len(x) > 1 else "markers",
-                    stackgroup="bounds",
-                    line={"width": 0.8, "color": _COLOURS[bound]},
-                    fillcolor=tinted(_COLOURS[bound], 0.65),
-                    hovertext=[
-                        f"after {n} trials: {_MEANING[bound]}<br>smallest in {count[bound]} of {count.total()} cells"
-                        for n, count in zip(x, counts, strict=True)
-                    ],
-                    hoverinfo="text",
-                ),
-                row=1,
-                col=1,
-            )
+            hover = [
+                f"after {n} trials: {_MEANING[bound]}<br>smallest in {count[bound]} of {count.total()} cells"
+                for n, count in zip(x, counts, strict=True)
+            ]
+            look = {"line": {"width": 0.8, "color": _COLOURS[bound]}, "fillcolor": tinted(_COLOURS[bound], 0.65)}
+            mode = "lines" if len(x) > 1 else "markers"
+            trace = scatter(hover, x=x, y=shares, name=_MEANING[bound], mode=mode, stackgroup="bounds", **look)
+            figure.add_trace(trace, row=1, col=1)
     for trace in _splits(partitions[-1].rounds, len(view.records)):
         figure.add_trace(trace, row=2, col=1)
     figure.update_yaxes(title_text="share of cells", tickformat=".0%", range=[0, 1], row=1, col=1)
@@ -108,16 +90,8 @@ def _splits(rounds: tuple[Round, ...], trials: int) -> list[Any]:
     traces = []
     for reason, colour in zip(reasons, (*PALETTE, *PALETTE), strict=False):
         per_trial = np.bincount([one.trial for one in rounds if one.condition == reason], minlength=trials)
-        traces.append(
-            graph_objects().Scatter(
-                x=np.arange(1, len(per_trial) + 1),
-                y=np.cumsum(per_trial),
-                name=plain(reason, 64),
-                legend="legend2",
-                mode="lines",
-                line={"color": colour, "width": 2, "shape": "hv"},
-                hovertext=[f"{plain(reason, 80)}<br>{count} splits" for count in np.cumsum(per_trial).tolist()],
-                hoverinfo="text",
-            )
-        )
+        x, y = np.arange(1, len(per_trial) + 1), np.cumsum(per_trial)
+        hover = [f"{plain(reason, 80)}<br>{count} splits" for count in y.tolist()]
+        line = {"color": colour, "width": 2, "shape": "hv"}
+        traces.append(scatter(hover, x=x, y=y, name=plain(reason, 64), legend="legend2", mode="lines", line=line))
     return traces

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from quadrat._core.arrays import Bools
+from quadrat._core.arrays import Array, Bools, Ints
+from quadrat.errors import InvalidInput, did_you_mean
 from quadrat.plots.parameter_axis import ParameterAxis
-from quadrat.plots.partition_view import Partition
-from quadrat.plots.plane_cells import chosen_axes, plane_cells
-from quadrat.plots.run_view import RunView, Source, params_text, trial_text
-from quadrat.plots.style import BEST, FAILED, INK, RECOMMENDED, SCALE, SCALE_DOWN, finish, graph_objects, number, plain
+from quadrat.plots.run_view import Partition, RunView, Source, params_text, trial_text
+from quadrat.plots.style import (
+    BEST,
+    FAILED,
+    INK,
+    RECOMMENDED,
+    SCALE,
+    SCALE_DOWN,
+    finish,
+    graph_objects,
+    number,
+    plain,
+    scatter,
+)
 
-__all__ = ["cells", "moments", "recommended_mark", "slider", "trial_marks"]
+__all__ = ["cells", "chosen_axes", "label_axes", "moments", "plane_cells", "trial_marks"]
 
 
-STEPS = 16  # of the slider, where nobody says how many
+STEPS = 16  # of the slider, by default
+_FINEST = 360  # rectangles along an axis: cells that are narrower are not seen anyway
+_BAR = {"thickness": 14, "outlinewidth": 0}  # of colours
 
 
 def cells(run: Source, *, x: str | None = None, y: str | None = None, steps: int | None = None) -> Any:
-    """Draw the cells in the plane of two parameters, coloured by what could be best in them, with the trials.
+    """Draw the cells in the plane of two parameters, coloured by their bounds, with the trials.
 
     Where there are more parameters, the plane goes through the recommended point. A slider shows how cells were
     divided.
@@ -28,8 +42,7 @@ def cells(run: Source, *, x: str | None = None, y: str | None = None, steps: int
     Parameters
     ----------
     run
-        An optimizer, a result of `maximize` or `minimize`, or a `RunView`, of a method with cells: LPGPUCB, LP0,
-        LevelSet, MultiScaleLevelSet.
+        Any `Source` whose method has cells: LPGPUCB, LP0, LevelSet, MultiScaleLevelSet.
     x, y
         Names of the parameters across and up; by default those along which cells are divided most.
     steps
@@ -38,14 +51,6 @@ def cells(run: Source, *, x: str | None = None, y: str | None = None, steps: int
     Returns
     -------
     plotly.graph_objects.Figure
-        Show it with `.show()`, write it with `.write_html(path)`.
-
-    Raises
-    ------
-    NotAvailable
-        The method has no cells with bounds.
-    InvalidInput
-        No such parameter.
 
     Examples
     --------
@@ -71,15 +76,17 @@ def cells(run: Source, *, x: str | None = None, y: str | None = None, steps: int
         sizes.append(len(traces))
         labels.append(str(partition.finished))
     if len(partitions) > 1:
-        slider(figure, labels, sizes)
-    figure.update_xaxes(**axes[0].layout())
-    if len(axes) == 2:
-        figure.update_yaxes(**axes[1].layout())
-    else:
-        figure.update_yaxes(title_text="value")
+        _slider(figure, labels, sizes)
+    label_axes(figure, axes)
     return finish(
         figure, _title(view, axes), _said(view, last, axes), height=640 if len(partitions) > 1 else 560, legend="above"
     )
+
+
+def label_axes(figure: Any, axes: tuple[ParameterAxis, ...]) -> None:
+    """Label the axes across and up; where there is one, values go up."""
+    figure.update_xaxes(**axes[0].layout())
+    figure.update_yaxes(**(axes[1].layout() if len(axes) == 2 else {"title_text": "value"}))
 
 
 def moments(view: RunView, steps: int | None) -> int:
@@ -141,23 +148,12 @@ def _step(view: RunView, partition: Partition, axes: tuple[ParameterAxis, ...], 
             zmin=low,
             zmax=high,
             colorscale=SCALE if view.maximizes else SCALE_DOWN,
-            colorbar={
-                "title": {"text": _bound_name(view, partition), "side": "right"},
-                "thickness": 14,
-                "outlinewidth": 0,
-            },
+            colorbar={"title": {"text": _bound_name(view, partition), "side": "right"}, **_BAR},
             hovertext=[[texts[cell] for cell in row] for row in plane.cell.tolist()],
             hoverinfo="text",
             showlegend=False,
         ),
-        go.Scatter(
-            x=plane.outline_x,
-            y=plane.outline_y,
-            mode="lines",
-            line={"color": "rgba(255, 255, 255, 0.55)", "width": 0.8},
-            hoverinfo="skip",
-            showlegend=False,
-        ),
+        plane.outline("rgba(255, 255, 255, 0.55)", 0.8),
     ]
     return [*shown, *trial_marks(view, axes, partition.finished, _in_slice(view, partition, free))]
 
@@ -177,17 +173,10 @@ def _line(view: RunView, partition: Partition, axis: ParameterAxis) -> list[Any]
     order = np.argsort(partition.lower[:, 0])
     left, right = axis.edge(partition.lower[order, 0]), axis.edge(partition.upper[order, 0])
     bound = partition.bound[order]
-    return [
-        graph_objects().Scatter(
-            x=np.stack([left, right, np.full(len(left), np.nan)], axis=1).ravel(),
-            y=np.repeat(bound, 3),
-            name=f"{_bound_name(view, partition)} of each cell",
-            mode="lines",
-            line={"color": RECOMMENDED, "width": 2},
-            hovertext=np.repeat([_cell_text(view, partition, cell) for cell in order.tolist()], 3),
-            hoverinfo="text",
-        )
-    ]
+    x = np.stack([left, right, np.full(len(left), np.nan)], axis=1).ravel()
+    hover = [text for cell in order.tolist() for text in [_cell_text(view, partition, cell)] * 3]
+    name, line = f"{_bound_name(view, partition)} of each cell", {"color": RECOMMENDED, "width": 2}
+    return [scatter(hover, x=x, y=np.repeat(bound, 3), name=name, mode="lines", line=line)]
 
 
 def _cell_text(view: RunView, partition: Partition, cell: int) -> str:
@@ -211,20 +200,10 @@ def _choices(axis: ParameterAxis, low: float, high: float) -> str:
 
 
 def trial_marks(view: RunView, axes: tuple[ParameterAxis, ...], finished: int, near: Bools | None = None) -> list[Any]:
-    """Return the first finished trials as marks in the plane of the axes, and the recommended point.
+    """Return the first `finished` trials as marks in the plane of the axes, and the recommended point.
 
-    Parameters
-    ----------
-    view
-        The run.
-    axes
-        Across, and up; where there is one axis, values go up.
-    finished
-        How many trials.
-    near
-        Which trials are drawn as filled circles, shape (n,); None is all.
+    Where there is one axis, values go up. Filled circles are the trials in `near`, shape (n,); None is all.
     """
-    go = graph_objects()
     rows = np.array(view.finished[:finished], dtype=np.intp)
     x = axes[0].at(view.units[rows, axes[0].index])
     complete = ~np.isnan(view.values[rows])
@@ -240,48 +219,31 @@ def trial_marks(view: RunView, axes: tuple[ParameterAxis, ...], finished: int, n
     traces = []
     for name, chosen, marker in groups:
         if (chosen & ~np.isnan(x) & ~np.isnan(y)).any():
-            traces.append(
-                go.Scatter(
-                    x=x[chosen],
-                    y=y[chosen],
-                    name=name,
-                    mode="markers",
-                    marker={"size": 6, **marker},
-                    hovertext=[trial_text(view.records[i]) for i in rows[chosen]],
-                    hoverinfo="text",
-                )
-            )
-    return [*traces, *recommended_mark(view, axes)]
+            hover = [trial_text(view.records[i]) for i in rows[chosen]]
+            look = {"size": 6, **marker}
+            traces.append(scatter(hover, x=x[chosen], y=y[chosen], name=name, mode="markers", marker=look))
+    return [*traces, *_recommended_mark(view, axes)]
 
 
-def recommended_mark(view: RunView, axes: tuple[ParameterAxis, ...]) -> list[Any]:
+def _recommended_mark(view: RunView, axes: tuple[ParameterAxis, ...]) -> list[Any]:
     """Return the recommended point as a mark."""
     found = view.recommendation
     if found is None:
         return []
     x = axes[0].at(view.point[[axes[0].index]])
     y = axes[1].at(view.point[[axes[1].index]]) if len(axes) == 2 else np.array([found.value])
-    return [
-        graph_objects().Scatter(
-            x=x,
-            y=y,
-            name="recommended now",
-            mode="markers",
-            marker={"symbol": "star", "size": 15, "color": BEST, "line": {"color": "#1f2933", "width": 1.2}},
-            hovertext=[f"<b>recommended: {number(found.value, 6)}</b><br>{params_text(found.params)}"],
-            hoverinfo="text",
-        )
-    ]
+    hover = [f"<b>recommended: {number(found.value, 6)}</b><br>{params_text(found.params)}"]
+    star = {"symbol": "star", "size": 15, "color": BEST, "line": {"color": "#1f2933", "width": 1.2}}
+    return [scatter(hover, x=x, y=y, name="recommended now", mode="markers", marker=star)]
 
 
-def slider(figure: Any, labels: list[str], sizes: list[int]) -> None:
+def _slider(figure: Any, labels: list[str], sizes: list[int]) -> None:
     """Add a slider whose step i shows the i-th group of traces, of the given sizes, and no other; the last is shown."""
-    total = sum(sizes)
-    steps = []
-    for i, label in enumerate(labels):
-        first = sum(sizes[:i])
-        visible = [first <= j < first + sizes[i] for j in range(total)]
-        steps.append({"method": "restyle", "args": [{"visible": visible}], "label": label})
+    group = [i for i, size in enumerate(sizes) for _ in range(size)]
+    steps = [
+        {"method": "restyle", "args": [{"visible": [other == i for other in group]}], "label": label}
+        for i, label in enumerate(labels)
+    ]
     figure.update_layout(
         sliders=[
             {
@@ -295,3 +257,70 @@ def slider(figure: Any, labels: list[str], sizes: list[int]) -> None:
             }
         ]
     )
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneCells:
+    """The cells that a plane meets, as rectangles of a grid, in the user's units."""
+
+    x: Array  # edges of the rectangles across, shape (a + 1,)
+    y: Array  # and up, shape (b + 1,)
+    cell: Ints  # the number of the cell that each rectangle belongs to, shape (b, a)
+    outline_x: Array  # the outlines of the cells, one polyline with gaps (NaN)
+    outline_y: Array
+
+    def outline(self, colour: str, width: float) -> Any:
+        """Return the outlines as a trace."""
+        line = {"color": colour, "width": width}
+        return scatter(x=self.outline_x, y=self.outline_y, mode="lines", line=line, showlegend=False)
+
+
+def plane_cells(lower: Array, upper: Array, cells: Ints, axes: tuple[ParameterAxis, ParameterAxis]) -> PlaneCells:
+    """Return the numbered `cells` that the plane of two axes meets, together all of it.
+
+    `lower` and `upper` are the corners of all cells on the unit cube, shape (m, D).
+    """
+    edges = [_edges(lower[cells, axis.index], upper[cells, axis.index]) for axis in axes]
+    middles = [(some[1:] + some[:-1]) / 2 for some in edges]
+    owner = np.full((len(middles[1]), len(middles[0])), -1, dtype=np.intp)
+    for cell in cells.tolist():
+        (left, right), (bottom, top) = (
+            np.searchsorted(middle, [lower[cell, axis.index], upper[cell, axis.index]])
+            for middle, axis in zip(middles, axes, strict=True)
+        )
+        owner[bottom:top, left:right] = cell
+    (x0, x1), (y0, y1) = ((axis.edge(lower[cells, axis.index]), axis.edge(upper[cells, axis.index])) for axis in axes)
+    gap = np.full(len(cells), np.nan)
+    return PlaneCells(
+        axes[0].edge(edges[0]),
+        axes[1].edge(edges[1]),
+        owner,
+        np.stack([x0, x1, x1, x0, x0, gap], axis=1).ravel(),
+        np.stack([y0, y0, y1, y1, y0, gap], axis=1).ravel(),
+    )
+
+
+def _edges(lower: Array, upper: Array) -> Array:
+    edges = np.unique(np.concatenate([lower, upper]))
+    return edges if len(edges) <= _FINEST + 1 else np.linspace(0.0, 1.0, _FINEST + 1)
+
+
+def chosen_axes(view: RunView, x: str | None, y: str | None, lower: Array, upper: Array) -> tuple[ParameterAxis, ...]:
+    """Return the axes across and up, by default those along which cells are divided most; one if there is no other."""
+    named = {axis.name: axis for axis in view.axes}
+    for label, name in (("x", x), ("y", y)):
+        if name is not None and name not in named:
+            raise InvalidInput(
+                f"{label}: expected one of {', '.join(map(repr, named))}, got {name!r:.60}"
+                f"{did_you_mean(str(name), named)}"
+            )
+    if x is not None and x == y:
+        raise InvalidInput(f"y: expected another parameter than x, got {y!r} for both")
+    pieces = [len(np.unique(np.concatenate([lower[:, i], upper[:, i]]))) for i in range(lower.shape[1])]
+    order = sorted(view.axes, key=lambda axis: (-pieces[axis.index], axis.index))
+    free = [axis for axis in order if axis.name not in (x, y)][: (x is None) + (y is None)]
+    if x is None and y is None:
+        return tuple(sorted(free, key=lambda axis: axis.index))
+    across = named[x] if x is not None else free.pop(0)
+    rest = [named[y]] if y is not None else free[:1]
+    return (across, *rest)

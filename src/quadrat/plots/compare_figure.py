@@ -11,7 +11,7 @@ import numpy as np
 from quadrat._core.arrays import as_number
 from quadrat.errors import InvalidInput
 from quadrat.plots.run_view import RunView, Source, params_text
-from quadrat.plots.style import INK, PALETTE, finish, graph_objects, log_axis, number, plain
+from quadrat.plots.style import INK, PALETTE, finish, graph_objects, log_axis, number, plain, scatter
 
 __all__ = ["compare"]
 
@@ -22,24 +22,16 @@ def compare(runs: Mapping[str, Source], *, optimum: float | None = None) -> Any:
     """Draw the best seen of several runs against finished trials; with a known optimum, the distance to it.
 
     The best seen has the luck of noise in it, and a noisy one may pass the optimum: then nothing is drawn of it on the
-    logarithmic axis of distances. Diamonds are what each run recommends in the end.
+    logarithmic axis of distances. Diamonds are the final recommendations.
 
     Parameters
     ----------
-    runs
-        By name: optimizers, results, Optuna studies, or views; all of the same direction.
-    optimum
-        The best value that there is, where it is known.
+    runs, optimum
+        Each a `Source`, by name, all of the same direction; and the best possible value, where it is known.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Show it with `.show()`, write it with `.write_html(path)`.
-
-    Raises
-    ------
-    InvalidInput
-        No runs, or runs of different directions.
 
     Examples
     --------
@@ -59,8 +51,7 @@ def compare(runs: Mapping[str, Source], *, optimum: float | None = None) -> Any:
     if len(set(directions.values())) > 1:
         raise InvalidInput(f"runs: expected one direction, got {directions}; values of both cannot be compared")
     best = None if optimum is None else as_number(optimum, name="optimum")
-    go = graph_objects()
-    figure = go.Figure()
+    figure = graph_objects().Figure()
     colours = cycle(PALETTE)
     for i, (name, view) in enumerate(views.items()):
         style = {"color": next(colours), "width": 2.2, "dash": _DASHES[i // len(PALETTE) % len(_DASHES)]}
@@ -75,19 +66,17 @@ def compare(runs: Mapping[str, Source], *, optimum: float | None = None) -> Any:
     direction = next(iter(directions.values()))
     better = "higher" if direction == "maximize" else "lower"
     said = (
-        f"{direction}: {better} is better; the best seen includes the luck of noise. Diamonds: what each run"
-        " recommends, by its own estimate."
+        f"{direction}: {better} is better; the best seen includes the luck of noise."
         if best is None
-        else f"Distance to the known optimum {number(best, 6)}, log scale: lower is better. Diamonds: what each run"
-        " recommends, by its own estimate."
+        else f"Distance to the known optimum {number(best, 6)}, log scale: lower is better."
     )
+    said += " Diamonds: what each run recommends, by its own estimate."
     if best is not None and any(np.isnan(np.asarray(trace.y, dtype=np.float64)).any() for trace in figure.data):
         said += " A line ends where noise takes the best seen past the optimum."
     return finish(figure, f"{len(views)} run{'s' * (len(views) > 1)} compared", said, height=500)
 
 
 def _run(name: str, view: RunView, style: dict[str, Any], optimum: float | None) -> list[Any]:
-    go = graph_objects()
     seen = view.best_so_far
     by_number = {record.number: record for record in view.records}
 
@@ -97,41 +86,24 @@ def _run(name: str, view: RunView, style: dict[str, Any], optimum: float | None)
         distance = (optimum - np.asarray(values)) if view.maximizes else (np.asarray(values) - optimum)
         return np.where(distance > 0, distance, np.nan)
 
-    # Where it changes, just before that, and the end: what is left out in between is level.
+    # Where it changes, just before that, and the end: in between it is level.
     changes = [i for i in range(1, len(seen.value)) if seen.value[i] != seen.value[i - 1]]
     rows = sorted({0, *changes, *(i - 1 for i in changes), len(seen.value) - 1}) if seen.value else []
-    traces = [
-        go.Scatter(
-            x=[seen.finished[i] for i in rows],
-            y=shown([seen.value[i] for i in rows]),
-            name=name,
-            legendgroup=name,
-            mode="lines",
-            line={**style, "shape": "hv"},
-            hovertext=[
-                f"<b>{name}: {number(seen.value[i], 6)}</b> in trial {seen.number[i]}<br>"
-                f"{params_text(by_number[seen.number[i]].params)}"
-                for i in rows
-            ],
-            hoverinfo="text",
-        )
+    x, y = [seen.finished[i] for i in rows], shown([seen.value[i] for i in rows])
+    hover = [
+        f"<b>{name}: {number(seen.value[i], 6)}</b> in trial {seen.number[i]}<br>"
+        f"{params_text(by_number[seen.number[i]].params)}"
+        for i in rows
     ]
+    traces = [scatter(hover, x=x, y=y, name=name, legendgroup=name, mode="lines", line={**style, "shape": "hv"})]
     found = view.recommendation
     if found is not None and not view.space.contexts:
         interval = found.certified_interval or found.credible_interval
         kind = "certified" if found.certified_interval is not None else "90 % credible"
         ends = "" if interval is None else f"<br>{kind}: {number(interval[0])} to {number(interval[1])}"
-        traces.append(
-            go.Scatter(
-                x=[len(view.finished)],
-                y=shown([found.value]),
-                name=f"{name}: recommended",
-                legendgroup=name,
-                showlegend=False,
-                mode="markers",
-                marker={"symbol": "diamond", "size": 10, "color": style["color"], "line": {"color": INK, "width": 1}},
-                hovertext=[f"<b>{name} recommends: {number(found.value, 6)}</b>{ends}<br>{params_text(found.params)}"],
-                hoverinfo="text",
-            )
-        )
+        hover = [f"<b>{name} recommends: {number(found.value, 6)}</b>{ends}<br>{params_text(found.params)}"]
+        look = {"symbol": "diamond", "size": 10, "color": style["color"], "line": {"color": INK, "width": 1}}
+        label = {"name": f"{name}: recommended", "legendgroup": name, "showlegend": False}
+        place = {"x": [len(view.finished)], "y": shown([found.value])}
+        traces.append(scatter(hover, **place, **label, mode="markers", marker=look))
     return traces

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 
 from quadrat.optimizer import LevelSetReport
-from quadrat.plots.cells_figure import trial_marks
+from quadrat.plots.cells_figure import chosen_axes, label_axes, plane_cells, trial_marks
 from quadrat.plots.parameter_axis import ParameterAxis
-from quadrat.plots.partition_view import Partition
-from quadrat.plots.plane_cells import chosen_axes, plane_cells
-from quadrat.plots.run_view import RunView, Source
-from quadrat.plots.style import INK, finish, graph_objects, number, plain, tinted
+from quadrat.plots.run_view import Partition, RunView, Source
+from quadrat.plots.style import INK, finish, graph_objects, number, plain, scatter, tinted
 
 __all__ = ["level_set"]
 
@@ -30,19 +28,13 @@ def level_set(run: Source, *, x: str | None = None, y: str | None = None) -> Any
     Parameters
     ----------
     run
-        An optimizer, a result of `maximize` or `minimize`, or a `RunView`, of LevelSet or MultiScaleLevelSet.
+        Any `Source` whose method is LevelSet or MultiScaleLevelSet.
     x, y
         Names of the parameters across and up; by default those along which cells are divided most.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Show it with `.show()`, write it with `.write_html(path)`.
-
-    Raises
-    ------
-    InvalidInput
-        The method has no threshold, or there is no such parameter.
 
     Examples
     --------
@@ -62,11 +54,8 @@ def level_set(run: Source, *, x: str | None = None, y: str | None = None) -> Any
     figure = graph_objects().Figure(drawn)
     for trace in trial_marks(view, axes, len(view.finished)):
         figure.add_trace(trace)
-    figure.update_xaxes(**axes[0].layout())
-    if len(axes) == 2:
-        figure.update_yaxes(**axes[1].layout())
-    else:
-        figure.update_yaxes(title_text="value")
+    label_axes(figure, axes)
+    if len(axes) == 1:
         figure.add_hline(y=report.threshold, line={"color": INK, "dash": "dash", "width": 1.4})
     title = f"Above and below {number(report.threshold)}: {' and '.join(plain(axis.name, 30) for axis in axes)}"
     return finish(figure, title, _said(view, report, axes), height=560)
@@ -130,14 +119,7 @@ def _plane(view: RunView, report: LevelSetReport, partition: Partition, axes: tu
             hovertext=[[texts[cell] for cell in row] for row in plane.cell.tolist()],
             hoverinfo="text",
         ),
-        go.Scatter(
-            x=plane.outline_x,
-            y=plane.outline_y,
-            mode="lines",
-            line={"color": "rgba(255, 255, 255, 0.35)", "width": 0.6},
-            hoverinfo="skip",
-            showlegend=False,
-        ),
+        plane.outline("rgba(255, 255, 255, 0.35)", 0.6),
         *(
             go.Scatter(
                 x=[None],
@@ -164,17 +146,9 @@ def _line(report: LevelSetReport, partition: Partition, axes: tuple[ParameterAxi
             high = np.array([report.cells[i].interval[1] for i in chosen])
             gap = np.full(len(chosen), np.nan)
             x = np.stack([left[chosen], right[chosen], right[chosen], left[chosen], left[chosen], gap], axis=1)
-            traces.append(
-                graph_objects().Scatter(
-                    x=x.ravel(),
-                    y=np.stack([low, low, high, high, low, gap], axis=1).ravel(),
-                    name=f"{label}: bounds of each cell",
-                    mode="lines",
-                    fill="toself",
-                    fillcolor=tinted(colour, 0.45),
-                    line={"color": tinted(colour, 0.8), "width": 0.5},
-                    hovertext=np.repeat([texts[i] for i in chosen], 6),
-                    hoverinfo="text",
-                )
-            )
+            y = np.stack([low, low, high, high, low, gap], axis=1)
+            hover = [texts[i] for i in chosen for _ in range(6)]
+            look = {"fillcolor": tinted(colour, 0.45), "line": {"color": tinted(colour, 0.8), "width": 0.5}}
+            name = f"{label}: bounds of each cell"
+            traces.append(scatter(hover, x=x.ravel(), y=y.ravel(), name=name, mode="lines", fill="toself", **look))
     return traces

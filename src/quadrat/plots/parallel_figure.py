@@ -16,6 +16,8 @@ from quadrat.plots.style import FAILED, FONT, INK, finish, graph_objects, number
 
 __all__ = ["parallel_coordinates"]
 
+# From pale, for the worst, to strong.
+_COLOURS: list[list[Any]] = [[0.0, "#d3d8de"], [0.4, "#a9c9e0"], [0.75, "#56B4E9"], [1.0, "#0072B2"]]
 _BELOW = 0.12  # of an axis: how far below it those lie for which the parameter does not exist
 
 
@@ -27,21 +29,13 @@ def parallel_coordinates(run: Source, *, parameters: Sequence[str] | None = None
     Parameters
     ----------
     run
-        An optimizer, a result of `maximize` or `minimize`, an Optuna study, or a `RunView`.
+        Any `Source`: an optimizer, a result, a study or a view.
     parameters
         Names of those to draw, from left to right; by default all.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Show it with `.show()`, write it with `.write_html(path)`.
-
-    Raises
-    ------
-    NotAvailable
-        No trial has finished.
-    InvalidInput
-        No such parameter.
 
     Examples
     --------
@@ -128,7 +122,7 @@ def _value(view: RunView, rows: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     span = (high - low) or 1.0
     ticks = np.linspace(low, high, 5) if high > low else np.array([low])
     texts = [number(float(tick)) for tick in ticks]
-    scale = _colours()
+    scale = _COLOURS
     bottom, top = low, high if high > low else low + 1.0
     if np.isnan(values).any():
         # On the bad side of all values.
@@ -137,11 +131,8 @@ def _value(view: RunView, rows: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         values = np.where(np.isnan(values), edge, values)
         ticks, texts = np.append(edge, ticks), ["failed", *texts]
         share = _BELOW / (1 + _BELOW)
-        scale = [
-            [0.0, FAILED],
-            [share / 2, FAILED],
-            *([share / 2 + (1 - share / 2) * at, colour] for at, colour in scale),
-        ]
+        above = [[share / 2 + (1 - share / 2) * at, colour] for at, colour in scale]
+        scale = [[0.0, FAILED], [share / 2, FAILED], *above]
     if not view.maximizes:
         scale = [[1.0 - place, colour] for place, colour in reversed(scale)]
     dimension = {
@@ -152,9 +143,3 @@ def _value(view: RunView, rows: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         "ticktext": texts,
     }
     return dimension, {"color": values, "colorscale": scale, "cmin": bottom, "cmax": top}
-
-
-def _colours() -> list[list[Any]]:
-    """From pale, for the worst, to strong."""
-    colours = ["#d3d8de", "#a9c9e0", "#56B4E9", "#0072B2"]
-    return [[place, colour] for place, colour in zip([0.0, 0.4, 0.75, 1.0], colours, strict=True)]

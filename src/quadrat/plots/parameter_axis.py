@@ -1,4 +1,4 @@
-"""A parameter as an axis of a figure: where its values lie, and what stands there, in the user's units."""
+"""A parameter as an axis of a figure: places and texts of its values, in the user's units."""
 
 from __future__ import annotations
 
@@ -23,25 +23,13 @@ class ParameterAxis:
 
     Numbers lie at their values, on a logarithmic axis where the parameter is one; choices and levels of a fidelity at
     0, 1, 2, ... in the order given, with their labels as ticks.
-
-    Attributes
-    ----------
-    name
-        The parameter's, as the user wrote it.
-    index
-        The axis of the unit cube that it owns.
-    parameter
-        What is searched.
-    labels
-        Of choices, as the user wrote them; empty for numbers.
-    first, step
-        The value shown is first + step * (value searched): Optuna's integers with steps are searched as 0, 1, 2, ...
     """
 
     name: str
-    index: int
+    index: int  # of its axis in the unit cube
     parameter: Parameter
-    labels: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # of choices, as the user wrote them; empty for numbers
+    # The value shown is first + step * (value searched): Optuna's integers with steps are searched as 0, 1, 2, ...
     first: float = 0.0
     step: float = 1.0
 

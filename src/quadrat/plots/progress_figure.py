@@ -1,4 +1,4 @@
-"""How a run went: values, the best seen, what was recommended, and how much better anything could still be."""
+"""The course of a run: values, the best seen, recommendations, and the gain that is left."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from quadrat.plots.style import (
     FAILED,
     FITTED,
     RECOMMENDED,
+    band,
+    error_bars,
     finish,
     graph_objects,
     log_axis,
     number,
     plain,
+    scatter,
     subplots,
     tinted,
 )
@@ -30,22 +33,21 @@ _FULL = 400  # trials up to which their marks are drawn strongly
 
 
 def progress(run: Source, *, checkpoints: int | None = None) -> Any:
-    """Draw values against finished trials: the best seen, the recommended value with its interval, and what is left.
+    """Draw values against finished trials: the best seen, the recommended value with its interval, and the gain left.
 
-    Below them, what could still be gained: the certificate where there is one, else the fitted model's estimate.
+    The gain, below them, is the certificate where there is one, else the fitted model's estimate.
 
     Parameters
     ----------
     run
-        An optimizer, a result of `maximize` or `minimize`, an Optuna study, or a `RunView`.
+        Any `Source`: an optimizer, a result, a study or a view.
     checkpoints
-        At how many moments the run is looked at again for what was recommended then; 1 is only now. None is up to 20,
-        and only now in runs of more than 300 trials: letting these happen again takes as long as they did.
+        Moments of the run whose recommendations are drawn; 1 is only now. None is up to 20, and only now in runs of
+        more than 300 trials, because such a run takes as long again as it did.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Show it with `.show()`, write it with `.write_html(path)`.
 
     Examples
     --------
@@ -146,18 +148,10 @@ def _trials(view: RunView) -> list[Any]:
             )
     if not complete.all():
         failed = np.flatnonzero(~complete)
-        traces.append(
-            go.Scatter(
-                x=place[failed],
-                y=np.zeros(len(failed)),  # where the edge is follows from all that is drawn: see `_focus`
-                name="failed trials (no value: drawn at the edge)",
-                mode="markers",
-                marker={"color": FAILED, "size": 8, "symbol": "x-thin", "line": {"color": FAILED, "width": 1.8}},
-                hovertext=[texts[i] for i in failed],
-                hoverinfo="text",
-                meta="failed",
-            )
-        )
+        x, y = place[failed], np.zeros(len(failed))  # the edge follows from all that is drawn: see `_focus`
+        name, hover = "failed trials (no value: drawn at the edge)", [texts[i] for i in failed]
+        cross = {"color": FAILED, "size": 8, "symbol": "x-thin", "line": {"color": FAILED, "width": 1.8}}
+        traces.append(scatter(hover, x=x, y=y, name=name, mode="markers", marker=cross, meta="failed"))
     return traces
 
 
@@ -172,24 +166,16 @@ def _best(view: RunView) -> list[Any]:
     by_number = {record.number: record for record in view.records}
     # Where it changes, and the end: of thousands of trials that is all there is to see.
     rows = [i for i, value in enumerate(best.value) if i in (0, len(best.value) - 1) or value != best.value[i - 1]]
-    return [
-        graph_objects().Scatter(
-            x=[best.finished[i] for i in rows],
-            y=[best.value[i] for i in rows],
-            name="best seen, noise included",
-            mode="lines",
-            line={"color": BEST, "width": 2.2, "shape": "hv"},
-            hovertext=[f"best seen<br>{trial_text(by_number[best.number[i]])}" for i in rows],
-            hoverinfo="text",
-        )
-    ]
+    x, y = [best.finished[i] for i in rows], [best.value[i] for i in rows]
+    hover = [f"best seen<br>{trial_text(by_number[best.number[i]])}" for i in rows]
+    line = {"color": BEST, "width": 2.2, "shape": "hv"}
+    return [scatter(hover, x=x, y=y, name="best seen, noise included", mode="lines", line=line)]
 
 
 def _recommended(known: Sequence[Checkpoint]) -> list[Any]:
-    """The recommended value with its interval, which has the colour of what it is."""
+    """The recommended value with its interval, fitted and certified in their own colours."""
     if not known:
         return []
-    go = graph_objects()
     traces = []
     for name, colour, intervals in (
         ("90 % credible interval", FITTED, [one.recommendation.credible_interval for one in known]),
@@ -198,41 +184,22 @@ def _recommended(known: Sequence[Checkpoint]) -> list[Any]:
         some = [(one.finished, *ends) for one, ends in zip(known, intervals, strict=True) if ends is not None]
         if len(some) > 1:
             x, low, high = (list(part) for part in zip(*some, strict=True))
-            traces.append(
-                go.Scatter(
-                    x=x + x[::-1],
-                    y=high + low[::-1],
-                    name=f"{name} of the recommended",
-                    fill="toself",
-                    fillcolor=tinted(colour, 0.18),
-                    line={"width": 0},
-                    mode="lines",
-                    hoverinfo="skip",
-                )
-            )
-    last = known[-1]
-    alone = len(known) == 1 and last.interval is not None
+            traces.append(band(x, low, high, f"{name} of the recommended", tinted(colour, 0.18)))
+    x, y = [one.finished for one in known], [one.recommendation.value for one in known]
+    ends = known[-1].interval if len(known) == 1 else None
     traces.append(
-        go.Scatter(
-            x=[one.finished for one in known],
-            y=[one.recommendation.value for one in known],
+        scatter(
+            [_recommendation_text(one) for one in known],
+            x=x,
+            y=y,
             name="value of the recommended, estimated",
             mode="lines+markers",
             line={"color": RECOMMENDED, "width": 2.2},
             marker={"size": [4] * (len(known) - 1) + [9], "symbol": ["circle"] * (len(known) - 1) + ["diamond"]},
-            error_y=_bar(last) if alone else None,
-            hovertext=[_recommendation_text(one) for one in known],
-            hoverinfo="text",
+            error_y=None if ends is None else error_bars(*(np.array([end]) for end in (y[0], *ends))),
         )
     )
     return traces
-
-
-def _bar(one: Checkpoint) -> dict[str, Any]:
-    assert one.interval is not None
-    low, high = one.interval
-    value = one.recommendation.value
-    return {"type": "data", "symmetric": False, "array": [high - value], "arrayminus": [value - low]}
 
 
 def _recommendation_text(one: Checkpoint) -> str:
@@ -246,21 +213,13 @@ def _recommendation_text(one: Checkpoint) -> str:
 
 def _what_is_left(known: Sequence[Checkpoint]) -> list[Any]:
     """The certificate, where there is one at any time; else the estimated gain."""
-    go = graph_objects()
+    thick: dict[str, Any] = {"mode": "lines+markers", "marker": {"size": 4}}
     certified = [(one.finished, one.certificate.value) for one in known if one.certificate.value is not None]
     if certified:
-        return [
-            go.Scatter(
-                x=[n for n, _ in certified],
-                y=[value for _, value in certified],
-                name="certificate: the optimum is no further than this",
-                mode="lines+markers",
-                line={"color": CERTIFIED, "width": 2.2},
-                marker={"size": 4},
-                hovertext=[f"after {n} trials: certified within {number(value, 5)}" for n, value in certified],
-                hoverinfo="text",
-            )
-        ]
+        x, y = [n for n, _ in certified], [value for _, value in certified]
+        hover = [f"after {n} trials: certified within {number(value, 5)}" for n, value in certified]
+        name, line = "certificate: the optimum is no further than this", {"color": CERTIFIED, "width": 2.2}
+        return [scatter(hover, x=x, y=y, name=name, line=line, **thick)]
     estimated = [
         (one.finished, one.recommendation.estimated_gain, one.recommendation.estimated_gain_upper)
         for one in known
@@ -269,35 +228,18 @@ def _what_is_left(known: Sequence[Checkpoint]) -> list[Any]:
     if len(estimated) < 2:
         return []
     x, gain, upper = (list(part) for part in zip(*estimated, strict=True))
-    traces = [
-        go.Scatter(
-            x=x,
-            y=gain,
-            name="estimated gain left",
-            mode="lines+markers",
-            line={"color": FITTED, "width": 2.2},
-            marker={"size": 4},
-            hovertext=[f"after {n} trials: estimated {number(g, 4)}" for n, g in zip(x, gain, strict=True)],
-            hoverinfo="text",
-        )
-    ]
+    hover = [f"after {n} trials: estimated {number(g, 4)}" for n, g in zip(x, gain, strict=True)]
+    line = {"color": FITTED, "width": 2.2}
+    traces = [scatter(hover, x=x, y=gain, name="estimated gain left", line=line, **thick)]
     if all(value is not None for value in upper):
-        traces.append(
-            go.Scatter(
-                x=x,
-                y=upper,
-                name="at most, with 90 % (fitted)",
-                mode="lines",
-                line={"color": FITTED, "width": 1.4, "dash": "dot"},
-                hovertext=[f"after {n} trials: at most {number(u, 4)}, 90 %" for n, u in zip(x, upper, strict=True)],
-                hoverinfo="text",
-            )
-        )
+        hover = [f"after {n} trials: at most {number(u, 4)}, 90 %" for n, u in zip(x, upper, strict=True)]
+        line = {"color": FITTED, "width": 1.4, "dash": "dot"}
+        traces.append(scatter(hover, x=x, y=upper, name="at most, with 90 % (fitted)", mode="lines", line=line))
     return traces
 
 
 def _focus(figure: Any, view: RunView, known: Sequence[Checkpoint]) -> None:
-    """Let the value axis show what counts: far outliers on the bad side, and wide first intervals, may leave it."""
+    """Let far outliers on the bad side, and wide first intervals, leave the axis of values."""
     values = view.values[~np.isnan(view.values)]
     if not len(values):
         return

@@ -1,8 +1,8 @@
-"""What figures read of a run: its trials, what was recommended on the way, cells, and what the model believes.
+"""A run as figures read it: its trials, recommendations on the way, cells, and predictions.
 
 A view is made from an optimizer, from the result of `maximize` or `minimize`, or from an Optuna study. It is of the run
-as it is then: make a new one when a live run has gone on. What takes time (recommendations and cells as they were
-earlier, which are found by letting the run happen again) is computed when it is first asked for, and kept.
+as it is then: make a new one when a live run has gone on. Earlier recommendations and cells are found by letting the
+run happen again, when they are first asked for, and are kept.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.loop import Result
 from quadrat.methods.auto.method import Auto
 from quadrat.methods.auto.surrogate import LARGEST
+from quadrat.methods.lp.method import LPGPUCB
 from quadrat.optimizer import CertificateReport, Optimizer, Recommendation, TrialRecord
 from quadrat.optimizer.earlier import earlier, finished_order
 from quadrat.optimizer.importing import Study, is_study
 from quadrat.optimizer.reports import why_in_study
 from quadrat.plots.parameter_axis import ParameterAxis, axes_of
-from quadrat.plots.partition_view import Partition, partition_of
 from quadrat.plots.style import number, plain
 from quadrat.space import Fidelity, Space
 from quadrat.space.space import context_of
@@ -41,6 +41,8 @@ __all__ = [
     "BestSoFar",
     "Checkpoint",
     "Kind",
+    "Partition",
+    "Round",
     "RunView",
     "Source",
     "params_text",
@@ -50,7 +52,7 @@ __all__ = [
 
 
 def study_axes(searched: Searched) -> tuple[ParameterAxis, ...]:
-    """Return the axes of what is searched; choices are searched by their place, integers with steps by their step."""
+    """Return the axes of a search; choices are searched by their place, integers with steps by their step."""
     axes = axes_of(searched.space)
     if not isinstance(searched, DistributionSpace):
         return axes
@@ -100,7 +102,7 @@ def _value(value: object) -> str:
 
 
 Kind: TypeAlias = Literal["credible 90 %", "certified"]
-"""What an interval is: 90 % of a fitted model's belief, or bounds that hold under stated assumptions."""
+"""The kind of an interval: a fitted model's 90 % credible one, or bounds that hold under stated assumptions."""
 
 CHECKPOINTS = 20  # moments of a run at which it is looked at again, at most
 REPLAYED = 300  # trials of a run that is looked at again without being asked for it: longer ones take their time
@@ -108,36 +110,16 @@ REPLAYED = 300  # trials of a run that is looked at again without being asked fo
 
 @dataclass(frozen=True)
 class BestSoFar:
-    """The best seen over time; one entry for each finished trial from the first that counts on.
+    """The best seen over time; one entry for each finished trial from the first that counts on."""
 
-    Attributes
-    ----------
-    finished
-        How many trials had finished, shape (m,).
-    value
-        The best value among them, in the user's units, shape (m,).
-    number
-        The trial that had it.
-    """
-
-    finished: tuple[int, ...]
-    value: tuple[float, ...]
-    number: tuple[int, ...]
+    finished: tuple[int, ...]  # how many trials had finished
+    value: tuple[float, ...]  # the best value among them, in the user's units
+    number: tuple[int, ...]  # the trial that had it
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What a run said when so many trials had finished.
-
-    Attributes
-    ----------
-    finished
-        How many.
-    recommendation
-        In the user's parameters and units.
-    certificate
-        How far from the optimum, or why nobody can tell.
-    """
+    """The recommendation and certificate after so many finished trials, in the user's parameters and units."""
 
     finished: int
     recommendation: Recommendation
@@ -151,15 +133,80 @@ class Checkpoint:
 
 @dataclass(frozen=True, eq=False)
 class Believed:
-    """What the method believes at m points, in the user's direction: arrays (m,); NaN ends where it has no interval.
-
-    `kind` says what the intervals are; None where there are none.
-    """
+    """Predictions at m points, in the user's direction: arrays (m,); NaN ends and kind None without intervals."""
 
     value: Array
     low: Array
     high: Array
     kind: Kind | None
+
+
+@dataclass(frozen=True)
+class Round:
+    """One pass through the loop of LP-GP-UCB: in which trial, "evaluate" or "split", and why."""
+
+    trial: int
+    action: str
+    condition: str
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Cells that tile the unit cube, after so many finished trials."""
+
+    finished: int
+    lower: Array  # corners, shape (m, D)
+    upper: Array
+    bound: Array  # no value in the cell is better, shape (m,), in the user's direction; NaN while nothing is known
+    is_index: bool = False  # whether bounds are of standardised values under a learned kernel, and do not hold
+    # For each cell, from methods that say so: the bound that counts, and its observations; and every round so far.
+    active: tuple[str, ...] = ()
+    points: tuple[int, ...] = ()
+    rounds: tuple[Round, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.bound)
+
+    def holding(self, point: Array, free: tuple[int, ...]) -> Bools:
+        """Return which cells a plane through a point (D,) meets, shape (m,); it runs along the axes in `free`."""
+        inside = (self.lower <= point) & ((point < self.upper) | (self.upper == 1.0))
+        inside[:, list(free)] = True
+        return np.asarray(inside.all(axis=1))
+
+
+def partition_of(optimizer: Optimizer, finished: int) -> Partition:
+    """Return the cells of a run as of now; a method without cells with bounds is refused."""
+    explained = optimizer.explain()["search"]
+    assert isinstance(explained, dict)
+    cells = explained.get("cells")
+    if not (isinstance(cells, list) and cells) or not {"lower", "upper"} <= cells[0].keys() or _bound(cells[0]) is None:
+        raise NotAvailable(
+            f"cells: expected a method that divides the space into cells with bounds and has begun to, got"
+            f" {type(optimizer.method).__name__} after {finished} trials; LPGPUCB, LP0 and level-set methods have them"
+        )
+    sign = 1.0 if optimizer.direction == "maximize" else -1.0
+    bound = sign * np.array([_bound(cell) for cell in cells], dtype=np.float64)
+    rounds = explained.get("rounds")
+    return Partition(
+        finished,
+        np.array([cell["lower"] for cell in cells], dtype=np.float64),
+        np.array([cell["upper"] for cell in cells], dtype=np.float64),
+        np.where(np.isfinite(bound), bound, np.nan),
+        isinstance(optimizer.method, LPGPUCB) and optimizer.method.kernel is None,
+        tuple(cell["active"] for cell in cells) if "active" in cells[0] else (),
+        tuple(cell["points"] for cell in cells) if "points" in cells[0] else (),
+        tuple(_round(one) for one in rounds) if isinstance(rounds, list) else (),
+    )
+
+
+def _bound(cell: Mapping[str, Any]) -> float | None:
+    """The upper bound of a cell, as LP-GP-UCB or a search for a level set calls it."""
+    bound = cell.get("bound", cell.get("high"))
+    return None if bound is None else float(bound)
+
+
+def _round(one: Mapping[str, Any]) -> Round:
+    return Round(int(one["trial"]), str(one["action"]), str(one["condition"]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,22 +215,16 @@ class RunView:
 
     Attributes
     ----------
-    optimizer
-        What is asked for answers. Its parameters are those that are searched, which a study may show otherwise.
-    records
-        All trials, in the parameters, numbers and units of the user.
-    finished
-        Places in `records` of the trials that are complete or failed, in the order of finishing.
-    axes
-        The parameters, as axes of figures.
-    title
-        The name of a study; empty otherwise.
-    show
-        From the optimizer's parameters to the user's.
-    missing
-        Parameters that trials of a study have and its space has not.
-    uncertified
-        Why nothing is certified although the method of a study certifies; None where it may.
+    optimizer, show
+        The optimizer, and a function from the parameters that it searches to the user's.
+    records, finished
+        All trials, in the parameters, numbers and units of the user; and the places in `records` of the complete and
+        failed ones, in the order of finishing.
+    axes, title
+        The parameters as axes of figures; and the name of a study, empty otherwise.
+    missing, uncertified
+        Parameters of a study's trials that its space lacks; and why nothing is certified although the method of a study
+        certifies.
 
     Examples
     --------
@@ -206,15 +247,7 @@ class RunView:
 
     @classmethod
     def of(cls, source: Source) -> RunView:
-        """Return the view of a run from any `source`: an optimizer, a result, a study; a view is returned as it is.
-
-        Raises
-        ------
-        InvalidInput
-            None of these sources, or a study of several objectives.
-        NotAvailable
-            A result that was copied or unpickled, which has no model; a study without a complete trial.
-        """
+        """Return the view of a run from any `source`: an optimizer, a result, a study; a view is returned as it is."""
         if isinstance(source, RunView):
             return source
         if isinstance(source, Optimizer):
@@ -239,7 +272,7 @@ class RunView:
             f" {type(source).__name__}"
         )
 
-    # --- what was tried
+    # --- trials
 
     @property
     def space(self) -> Space:
@@ -307,7 +340,7 @@ class RunView:
             tuple(self.records[int(order[i])].number for i in holder[first:]),
         )
 
-    # --- what is recommended
+    # --- recommendations
 
     @cached_property
     def recommendation(self) -> Recommendation | None:
@@ -325,13 +358,7 @@ class RunView:
 
     @cached_property
     def point(self) -> Array:
-        """The recommended point on the unit cube, shape (D,): what slices go through.
-
-        Raises
-        ------
-        NotAvailable
-            No trial is complete.
-        """
+        """The recommended point on the unit cube, shape (D,), which slices go through."""
         inner = self._inner_recommendation
         if inner is None:
             raise NotAvailable("run: expected at least one complete trial, got none; tell a value first")
@@ -343,7 +370,7 @@ class RunView:
         return len(self.finished) <= REPLAYED
 
     def checkpoints(self, most: int = CHECKPOINTS) -> tuple[Checkpoint, ...]:
-        """Return what was recommended after so many finished trials, at up to `most` moments of the run.
+        """Return the recommendations after so many finished trials, at up to `most` moments of the run.
 
         The last is now. The run happens again for it, once, and the answer is kept. In contexts there is no single
         recommendation: then there are none.
@@ -356,16 +383,18 @@ class RunView:
         if self.recommendation is None:
             return ()
         last = Checkpoint(len(self.finished), self.recommendation, self.certificate)
-        if most <= 1:
-            return (last,)
         complete = np.array([self.records[i].state == "complete" for i in self.finished])
         first = int(np.argmax(complete)) + 1
-        stops = [stop for stop in spread(first, len(self.finished), most) if stop < len(self.finished)]
         found = [
             Checkpoint(stop, self._shown(then.recommend()), self._certificate_of(then))
-            for stop, then in earlier(self.optimizer, stops)
+            for stop, then in earlier(self.optimizer, self._stops(first, most))
         ]
         return (*found, last)
+
+    def _stops(self, first: int, most: int) -> list[int]:
+        """The moments before now at which the run is looked at again, from the `first` possible one."""
+        last = len(self.finished)
+        return [stop for stop in spread(first, last, most) if stop < last] if most > 1 else []
 
     @cached_property
     def _checkpoints(self) -> dict[int, tuple[Checkpoint, ...]]:
@@ -373,10 +402,7 @@ class RunView:
 
     @cached_property
     def _inner_recommendation(self) -> Recommendation | None:
-        best = self.optimizer.best_seen
-        if best is None:
-            return None
-        return self.optimizer.recommend(self._context)
+        return None if self.optimizer.best_seen is None else self.optimizer.recommend(self._context)
 
     @property
     def _context(self) -> dict[str, Any] | None:
@@ -402,16 +428,10 @@ class RunView:
             why=why_in_study(recommendation.why, best.number, record.number, self.missing),
         )
 
-    # --- what is believed
+    # --- predictions
 
     def believed(self, units: Array) -> Believed:
-        """Return what the method believes at points `units` (m, D) of the unit cube.
-
-        Raises
-        ------
-        NotAvailable
-            The method has no model, or the data contradict it.
-        """
+        """Return the predictions of the method at points `units` (m, D) of the unit cube, where it has a model."""
         found = self.optimizer.predict(self.space.from_units(units))
         kind: Kind | None = None
         if found and found[0].credible_interval is not None:
@@ -432,24 +452,15 @@ class RunView:
     # --- cells
 
     def partition(self) -> Partition:
-        """Return the cells of the method, with their bounds in the user's direction.
-
-        Raises
-        ------
-        NotAvailable
-            The method has no cells with bounds.
-        """
+        """Return the cells of the method, with their bounds in the user's direction."""
         return self.partitions(1)[-1]
 
     def partitions(self, most: int) -> tuple[Partition, ...]:
         """Return the cells as they were at up to `most` moments of the run, the last now; the answer is kept."""
         if most not in self._partitions:
             last = partition_of(self.optimizer, len(self.finished))
-            stops = (
-                [stop for stop in spread(1, len(self.finished), most) if stop < len(self.finished)] if most > 1 else []
-            )
             found = []
-            for stop, then in earlier(self.optimizer, stops):
+            for stop, then in earlier(self.optimizer, self._stops(1, most)):
                 with suppress(NotAvailable):  # where the kernel is learned first, there are no cells at first
                     found.append(partition_of(then, stop))
             self._partitions[most] = (*found, last)
@@ -461,7 +472,7 @@ class RunView:
 
 
 Source: TypeAlias = RunView | Optimizer | Result | Study
-"""What a figure is made from."""
+"""The run of a figure: an optimizer, a result of `maximize` or `minimize`, an Optuna study, or a `RunView`."""
 
 
 def spread(first: int, last: int, most: int) -> list[int]:
@@ -474,7 +485,6 @@ def _of_optimizer(optimizer: Optimizer) -> RunView:
 
 
 def _of_study(run: StudyRun, name: str, uncertified: str | None) -> RunView:
-    from quadrat.plots.run_view import study_axes
     from quadrat.studies.running_trials import why_chosen
 
     records = tuple(

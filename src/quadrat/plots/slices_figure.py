@@ -1,4 +1,4 @@
-"""What is believed along every parameter, through the recommended point."""
+"""Predictions along every parameter, through the recommended point."""
 
 from __future__ import annotations
 
@@ -13,7 +13,20 @@ from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput, did_you_mean
 from quadrat.plots.parameter_axis import ParameterAxis
 from quadrat.plots.run_view import Believed, Kind, RunView, Source, trial_text
-from quadrat.plots.style import BEST, CERTIFIED, DATA, FITTED, finish, graph_objects, number, plain, subplots, tinted
+from quadrat.plots.style import (
+    BEST,
+    CERTIFIED,
+    DATA,
+    FITTED,
+    band,
+    error_bars,
+    finish,
+    number,
+    plain,
+    scatter,
+    subplots,
+    tinted,
+)
 
 __all__ = ["chosen_parameters", "slices"]
 
@@ -27,31 +40,21 @@ _NAMES: dict[Kind | None, str] = {
 
 
 def slices(run: Source, *, parameters: Sequence[str] | None = None, points: int = 61) -> Any:
-    """Draw what the method believes along each parameter, all others as recommended, with the trials.
+    """Draw the predictions of the method along each parameter, all others as recommended, with the trials.
 
-    The band is named as what it is: 90 % of a fitted model's belief, or bounds that are certified. Trials are drawn
-    the stronger the nearer they are to the slice: the others were at other values of the other parameters.
+    The legend names the band: a 90 % credible interval of a fitted model, or certified bounds. Trials are drawn the
+    stronger the nearer their other parameters are to the slice.
 
     Parameters
     ----------
     run
-        An optimizer, a result of `maximize` or `minimize`, an Optuna study, or a `RunView`.
-    parameters
-        Names of those to draw; by default all that exist at the recommended point.
-    points
-        Along each parameter.
+        Any `Source`: an optimizer, a result, a study or a view.
+    parameters, points
+        Names of the parameters, by default all that exist at the recommended point, and the points along each.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Show it with `.show()`, write it with `.write_html(path)`.
-
-    Raises
-    ------
-    NotAvailable
-        The method has no model, or no trial is complete.
-    InvalidInput
-        No such parameter.
 
     Examples
     --------
@@ -99,13 +102,7 @@ def slices(run: Source, *, parameters: Sequence[str] | None = None, points: int 
 
 
 def chosen_parameters(view: RunView, names: Sequence[str] | None) -> list[ParameterAxis]:
-    """Return the axes of these parameters, in this order; all of them by default.
-
-    Raises
-    ------
-    InvalidInput
-        A name that is none of theirs, or the same name twice.
-    """
+    """Return the axes of these parameters, in this order; all of them by default."""
     if names is None:
         return list(view.axes)
     known = {axis.name: axis for axis in view.axes}
@@ -151,28 +148,17 @@ def _all_believed(view: RunView, axes: Sequence[ParameterAxis], grids: Sequence[
 
 
 def _slice(view: RunView, axis: ParameterAxis, grid: Array, found: Believed) -> list[Any]:
-    go = graph_objects()
     x = axis.at(grid)
     colour = CERTIFIED if found.kind == "certified" else FITTED
     traces = []
     if found.kind is not None and not axis.is_choice:
-        traces.append(
-            go.Scatter(
-                x=np.concatenate([x, x[::-1]]),
-                y=np.concatenate([found.high, found.low[::-1]]),
-                name=_NAMES[found.kind],
-                legendgroup="band",
-                fill="toself",
-                fillcolor=tinted(colour, 0.2),
-                line={"width": 0},
-                mode="lines",
-                hoverinfo="skip",
-            )
-        )
+        traces.append(band(x, found.low, found.high, _NAMES[found.kind], tinted(colour, 0.2), legendgroup="band"))
     traces += _marks(view, axis)
+    look = {"color": tinted(colour, 0.7), "thickness": 2, "width": 7}
     bars = found.kind is not None and axis.is_choice
     traces.append(
-        go.Scatter(
+        scatter(
+            [_text(axis, found, i, place) for i, place in enumerate(x.tolist())],
             x=x,
             y=found.value,
             name=_mean_name(found.kind, bars=bars),
@@ -180,35 +166,16 @@ def _slice(view: RunView, axis: ParameterAxis, grid: Array, found: Believed) -> 
             mode="markers" if axis.is_choice else "lines+markers" if axis.is_discrete else "lines",
             line={"color": colour, "width": 2.2},
             marker={"color": colour, "size": 9 if axis.is_choice else 4},
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": found.high - found.value,
-                "arrayminus": found.value - found.low,
-                "color": tinted(colour, 0.7),
-                "thickness": 2,
-                "width": 7,
-            }
-            if bars
-            else None,
-            hovertext=[_text(axis, found, i, place) for i, place in enumerate(x.tolist())],
-            hoverinfo="text",
+            error_y={**error_bars(found.value, found.low, found.high), **look} if bars else None,
         )
     )
     recommended = view.recommendation
     assert recommended is not None
-    traces.append(
-        go.Scatter(
-            x=axis.at(view.point[[axis.index]]),
-            y=[recommended.value],
-            name="recommended",
-            legendgroup="recommended",
-            mode="markers",
-            marker={"symbol": "star", "size": 13, "color": BEST, "line": {"color": "#1f2933", "width": 1}},
-            hovertext=[f"recommended: {axis.text(float(axis.at(view.point[[axis.index]])[0]))}"],
-            hoverinfo="text",
-        )
-    )
+    place = axis.at(view.point[[axis.index]])
+    star = {"symbol": "star", "size": 13, "color": BEST, "line": {"color": "#1f2933", "width": 1}}
+    label = {"name": "recommended", "legendgroup": "recommended"}
+    hover = [f"recommended: {axis.text(float(place[0]))}"]
+    traces.append(scatter(hover, x=place, y=[recommended.value], **label, mode="markers", marker=star))
     return traces
 
 
@@ -246,18 +213,10 @@ def _marks(view: RunView, axis: ParameterAxis) -> list[Any]:
     distance = np.sqrt((apart**2).mean(axis=1)) if others else np.zeros(len(complete))
     nearest = np.sort(np.argsort(distance, kind="stable")[: max(_MOST_MARKS // len(view.axes), 100)])
     rows, distance = complete[nearest], distance[nearest]
-    return [
-        graph_objects().Scatter(
-            x=axis.at(view.units[rows, axis.index]),
-            y=view.values[rows],
-            name="trials",
-            legendgroup="trials",
-            mode="markers",
-            marker={"color": DATA, "size": 5, "opacity": 0.12 + 0.78 * np.exp(-((distance / _NEAR) ** 2))},
-            hovertext=[trial_text(view.records[i], 12) for i in rows],
-            hoverinfo="text",
-        )
-    ]
+    x, y = axis.at(view.units[rows, axis.index]), view.values[rows]
+    look = {"color": DATA, "size": 5, "opacity": 0.12 + 0.78 * np.exp(-((distance / _NEAR) ** 2))}
+    hover = [trial_text(view.records[i], 12) for i in rows]
+    return [scatter(hover, x=x, y=y, name="trials", legendgroup="trials", mode="markers", marker=look)]
 
 
 def _range(view: RunView, believed: Sequence[Believed]) -> list[float]:

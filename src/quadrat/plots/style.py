@@ -1,4 +1,4 @@
-"""One look for all figures: colours, fonts, and what users wrote shown as it is.
+"""One look for all figures: colours, fonts, traces, and users' words as they wrote them.
 
 Backgrounds are transparent and words, lines and grids of a middle grey, so that a figure reads on light and on dark
 pages alike.
@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from math import log10
 from typing import Any, Literal
+
+import numpy as np
 
 from quadrat.errors import NotAvailable
 
@@ -26,11 +28,14 @@ __all__ = [
     "RECOMMENDED",
     "SCALE",
     "SCALE_DOWN",
+    "band",
+    "error_bars",
     "finish",
     "graph_objects",
     "log_axis",
     "number",
     "plain",
+    "scatter",
     "shortened",
     "subplots",
     "tinted",
@@ -38,14 +43,27 @@ __all__ = [
 
 
 def graph_objects() -> Any:
-    """Return the module `plotly.graph_objects`.
-
-    Raises
-    ------
-    NotAvailable
-        plotly is not installed.
-    """
+    """Return the module `plotly.graph_objects`, or raise `NotAvailable` where plotly is not installed."""
     return _loaded("plotly.graph_objects")
+
+
+def scatter(hover: Sequence[str] | None = None, **options: Any) -> Any:
+    """Return a trace of points or lines: texts `hover` at them, none by default, and other options of plotly's."""
+    if hover is None:
+        return graph_objects().Scatter(hoverinfo="skip", **options)
+    return graph_objects().Scatter(hovertext=hover, hoverinfo="text", **options)
+
+
+def band(x: Any, low: Any, high: Any, name: str, colour: str, **options: Any) -> Any:
+    """Return the area between two curves over x as a trace."""
+    x, y = np.concatenate([x, x[::-1]]), np.concatenate([high, low[::-1]])
+    look = {"fill": "toself", "fillcolor": colour, "line": {"width": 0}, "mode": "lines"}
+    return scatter(None, x=x, y=y, name=name, **look, **options)
+
+
+def error_bars(value: Any, low: Any, high: Any) -> dict[str, Any]:
+    """Return the options of bars from `low` to `high` around values."""
+    return {"type": "data", "symmetric": False, "array": high - value, "arrayminus": value - low}
 
 
 def subplots(**options: Any) -> Any:
@@ -63,7 +81,7 @@ def _loaded(name: str) -> Any:
 # Okabe and Ito's colours, which colour-blind readers tell apart, without black and yellow, which pages swallow.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8a929b", "#7f7a1f", "#9467bd")
 BEST, RECOMMENDED, DATA, FAILED = "#E69F00", "#0072B2", "#8a929b", "#D55E00"
-FITTED, CERTIFIED = "#0072B2", "#009E73"  # what a model estimates, and what is guaranteed, never look the same
+FITTED, CERTIFIED = "#0072B2", "#009E73"  # estimates and guarantees never look the same
 SCALE, SCALE_DOWN = "Viridis", "Viridis_r"  # from low to high, readable without colours too; the best is always bright
 INK, GRID = "#737b86", "rgba(128, 137, 148, 0.22)"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
@@ -72,7 +90,7 @@ _CHARACTERS = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "\n": " ", 
 
 
 def plain(text: object, most: int = 60) -> str:
-    """Return what a user wrote so that a figure shows it as it is: no tags, no formulas, one line, at most so long.
+    """Return a user's text so that a figure shows it as it is: no tags, no formulas, one line, at most so long.
 
     Examples
     --------
@@ -83,7 +101,7 @@ def plain(text: object, most: int = 60) -> str:
 
 
 def shortened(text: object, most: int) -> str:
-    """Return text of at most so many characters; what is cut off is shown as dots."""
+    """Return text of at most so many characters; dots stand for the rest."""
     words = str(text)
     return words if len(words) <= most else words[: most - 1] + "…"
 
@@ -94,7 +112,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def tinted(colour: str, opacity: float) -> str:
-    """Return a colour such as "#0072B2" that lets through what is behind it."""
+    """Return a colour such as "#0072B2" with this opacity."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red}, {green}, {blue}, {opacity:g})"
 
@@ -110,18 +128,9 @@ def log_axis(values: Sequence[float]) -> dict[str, Any]:
 def finish(
     figure: Any, title: str, said: str = "", *, height: int = 480, legend: Literal["below", "above"] = "below"
 ) -> Any:
-    """Give a figure its title, a line below that says what is seen, and the look of all figures.
+    """Give a figure with all its traces its title, the caption `said` below it, and the look of all figures.
 
-    Parameters
-    ----------
-    figure
-        With all its traces.
-    title, said
-        Words; what users wrote in them went through `plain`.
-    height
-        In pixels; the width is that of the page.
-    legend
-        Where it stands; above there is room for one row.
+    Users' words in both went through `plain`. `height` is in pixels. A legend above has room for one row.
     """
     lines = _wrapped(said)
     top, bottom = 46 + 22 * len(lines) + (22 if legend == "above" else 0), 56

@@ -1,40 +1,24 @@
-"""Problems to study optimisers on: test functions as data, RKHS functions of known norm, noise, and regret.
-
-Everything lives on the unit cube and is maximised.
+"""Functions of exactly known RKHS norm, for which a certificate can be checked against the truth.
 
 Examples
 --------
 >>> from quadrat import problems
->>> problem = problems.get("hartmann6~3")  # Hartmann's function with its optimum at a place drawn with seed 3
->>> noisy = problems.NoisyProblem(problem, problems.Gaussian(0.1), seed=0)
->>> points = [[0.5] * 6, [0.2] * 6]
->>> seen = noisy.observe(points)
->>> trace = problems.RegretTrace.of(problem, points, observed=[o.value for o in seen])
->>> trace.best_evaluated.shape
-(2,)
+>>> from quadrat.kernels import Matern
+>>> from quadrat.randomness import generator
+>>> f = problems.draw_rkhs_function(Matern(2.5, 0.3), 2, norm=1.0, rng=generator(0))
+>>> point, value = f.maximum()
+>>> f(point) == value <= f.norm
+True
 """
 
 from __future__ import annotations
 
-from quadrat.problems.catalogue import get, names
-from quadrat.problems.noise import Gaussian, Heteroscedastic, NoiseLaw, NoisyProblem, Observation, StudentT, Uniform
-from quadrat.problems.problem import Problem
-from quadrat.problems.regret import RegretTrace, regrets
+from typing import TYPE_CHECKING
+
+from quadrat._core.lazy_names import lazy_names
 from quadrat.problems.rkhs import RKHSFunction, draw_rkhs_function
 
-__all__ = [
-    "Gaussian",
-    "Heteroscedastic",
-    "NoiseLaw",
-    "NoisyProblem",
-    "Observation",
-    "Problem",
-    "RKHSFunction",
-    "RegretTrace",
-    "StudentT",
-    "Uniform",
-    "draw_rkhs_function",
-    "get",
-    "names",
-    "regrets",
-]
+if not TYPE_CHECKING:  # names that left the package say where they are
+    _, __getattr__, _ = lazy_names(__name__, {})
+
+__all__ = ["RKHSFunction", "draw_rkhs_function"]

@@ -12,7 +12,6 @@ References
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -21,7 +20,7 @@ import numpy as np
 from quadrat._core.arrays import Array, ArrayLike, as_number, as_points, as_vector
 from quadrat.errors import InvalidInput, NumericalFailure
 from quadrat.kernels import Kernel
-from quadrat.problems.problem import Problem
+from quadrat.partition.unit_cube import as_count
 
 __all__ = ["RKHSFunction", "draw_rkhs_function"]
 
@@ -134,8 +133,8 @@ class RKHSFunction:
         from scipy.optimize import minimize
         from scipy.stats import qmc
 
-        candidates = _positive_integer(candidates, "candidates")
-        starts = _positive_integer(starts, "starts")
+        candidates = as_count(candidates, name="candidates", at_least=1)
+        starts = as_count(starts, name="starts", at_least=1)
         sequence = qmc.Sobol(self.dimension, scramble=False).random_base2(int(np.ceil(np.log2(candidates))))
         if rng is not None:
             sequence = (sequence + rng.random(self.dimension)) % 1.0
@@ -162,28 +161,6 @@ class RKHSFunction:
         heights = self.values(np.array(peaks))
         best = peaks[int(heights.argmax())]
         return best, float(self.values(best[None, :])[0])
-
-    def as_problem(self, name: str = "rkhs", *, optimum: tuple[Array, float] | None = None) -> Problem:
-        """Return the function as a problem on the unit cube.
-
-        Parameters
-        ----------
-        name
-            What to call it.
-        optimum
-            A maximiser and its value, such as `maximum` finds. Without it the problem does not claim to know its
-            optimal value, and regrets need one stated.
-        """
-        point, value = (np.empty((0, self.dimension)), None) if optimum is None else optimum
-        return Problem(
-            name=name,
-            dimension=self.dimension,
-            function=self.values,
-            optimizers=np.reshape(point, (-1, self.dimension)),
-            optimal_value=value,
-            description=f"sum of {self.weights.size} kernels with RKHS norm {self.norm:.6g}",
-            reference="Berlinet and Thomas-Agnan 2004, section 1.3",
-        )
 
 
 def draw_rkhs_function(
@@ -247,13 +224,13 @@ def draw_rkhs_function(
     >>> abs(f.norm - 3.0) <= 1e-12 * 3.0
     True
     """
-    dimension = _positive_integer(dimension, "dimension")
+    dimension = as_count(dimension, name="dimension", at_least=1)
     kernel.check_dimension(dimension)
     norm = as_number(norm, name="norm", above=0.0)
     if style not in ("bumpy", "rough"):
         raise InvalidInput(f'style: expected "bumpy" or "rough", got {style!r}')
     default = (5 if style == "bumpy" else 20) * dimension
-    count = default if n_centres is None else _positive_integer(n_centres, "n_centres")
+    count = default if n_centres is None else as_count(n_centres, name="n_centres", at_least=1)
     for _ in range(_ATTEMPTS):
         centres = rng.random((count, dimension))
         weights = rng.standard_normal(count)
@@ -292,13 +269,3 @@ def _highest_apart(points: Array, values: Array, count: int) -> list[Array]:
         chosen.append(top)
         order = order[np.linalg.norm(points[order] - top, axis=1) >= apart]
     return chosen
-
-
-def _positive_integer(value: int, name: str) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise InvalidInput(f"{name}: expected an integer >= 1, got {value!r}")
-    return number

@@ -1,4 +1,4 @@
-"""The figures of a report: those that a run has, below a size, with their titles and captions as text."""
+"""The figures of a report, each below a size, with their titles and captions as text."""
 
 from __future__ import annotations
 
@@ -30,44 +30,22 @@ _COLUMN, _AXIS = 240, 120  # pixels that a slice and an axis need
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """A figure to be shown.
+    """A figure with its title and caption, which are text, not HTML."""
 
-    Attributes
-    ----------
-    name
-        One word for it.
-    title, caption
-        Text, not HTML: what stands above it, and what is seen.
-    drawn
-        The figure.
-    width
-        Pixels below which it cannot be read: a narrower screen scrolls it.
-    """
-
-    name: str
+    name: str  # one word
     title: str
     caption: str
     drawn: Thinned
-    width: int = 0
+    width: int = 0  # pixels below which it cannot be read: a narrower screen scrolls it
 
 
 def figures_of(
     view: RunView, limit: int, *, only: Sequence[str] | None = None, sliced: int = 12
 ) -> tuple[ReportFigure, ...]:
-    """Return the figures that this run has, in the order in which they are read.
+    """Return the figures of a run, each of at most `limit` bytes of JSON, in the order in which they are read.
 
-    What a method does not have, such as cells, is left out.
-
-    Parameters
-    ----------
-    view
-        The run.
-    limit
-        Bytes of JSON that each may have.
-    only
-        Names of those that are wanted; None is all.
-    sliced
-        Parameters whose slices are drawn, at most: the first ones.
+    Figures that a method does not have, such as cells, are left out. `only` names the wanted ones, None is all; slices
+    are of the first `sliced` parameters.
     """
     found = []
     for name, draw, width in _drawings(view, sliced):
@@ -107,17 +85,13 @@ def _first(view: RunView, most: int) -> list[str] | None:
 def captioned(figure: Any) -> tuple[str, str]:
     """Return the title and the line below it as text, and take both out of the figure: a page wraps them, plotly not.
 
-    Titles are HTML whose tags are ours alone: what users wrote is escaped in them.
+    Titles are HTML whose tags are ours alone: users' words are escaped in them.
     """
     title, _, said = str(figure.layout.title.text or "").partition("<br>")
-    figure.update_layout(title=None)
-    figure.update_layout(margin_t=_room_above(figure))
+    # Pixels above the axes: for a legend, or the labels of parallel axes.
+    room = 60 if any(trace.type == "parcoords" for trace in figure.data) else 40
+    figure.update_layout(title=None, margin_t=room)
     return _text(title), _text(said.replace("<br>", " "))
-
-
-def _room_above(figure: Any) -> int:
-    """Pixels above the axes: for a legend, or the labels of parallel axes."""
-    return 60 if any(trace.type == "parcoords" for trace in figure.data) else 40
 
 
 def _text(markup: str) -> str:

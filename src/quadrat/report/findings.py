@@ -1,4 +1,4 @@
-"""What the first screen of a report says: what to use, how good it is, what could be gained, and what to do next."""
+"""The first screen of a report: what to use, how good it is, what could be gained, and what to do next."""
 
 from __future__ import annotations
 
@@ -18,14 +18,7 @@ __all__ = ["Findings", "Judgement", "findings_of", "interval_strip", "noise_of"]
 
 
 def noise_of(optimizer: Optimizer) -> float | None:
-    """Return the standard deviation of one result in the user's units: stated, or else fitted; None where neither is.
-
-    Examples
-    --------
-    >>> from quadrat.space import Float, Space
-    >>> noise_of(Optimizer(Space(x=Float(0, 1)), direction="maximize", method="RandomSearch")) is None
-    True
-    """
+    """Return the standard deviation of one result in the user's units, stated or else fitted; None without either."""
     stated = getattr(optimizer.method, "noise", None)
     if isinstance(stated, int | float) and not isinstance(stated, bool):
         return float(stated)
@@ -43,16 +36,9 @@ _TOP, _HEIGHT, _MIDDLE = 9, 16, 17  # pixels
 
 
 def interval_strip(interval: tuple[float, float], value: float, seen: float, kind: str) -> str:
-    """Return a drawing with its key as HTML; nothing where an end is not finite.
+    """Return a drawing of the interval of the recommended value with its key as HTML; "" where an end is not finite.
 
-    Parameters
-    ----------
-    interval, value
-        Of the recommended point.
-    seen
-        The best value that was seen, noise included.
-    kind
-        What the interval is called.
+    `seen` is the best value seen, noise included, and `kind` the name of the interval.
     """
     low, high = min(interval[0], seen, value), max(interval[1], seen, value)
     if not math.isfinite(low) or not math.isfinite(high - low) or high <= low:
@@ -86,15 +72,7 @@ _WORDS = {"pruned": "pruned (no result)"}
 
 @dataclass(frozen=True)
 class Judgement:
-    """A number with what it means.
-
-    Attributes
-    ----------
-    figure
-        The number, in words; empty where there is none.
-    said
-        One or two sentences.
-    """
+    """A number, or words where there is none, and its meaning in one or two sentences."""
 
     figure: str
     said: str
@@ -102,42 +80,22 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Findings:
-    """What is said of a run first.
+    """The results of a run that a report begins with, in the user's parameters and units."""
 
-    Attributes
-    ----------
-    title, subtitle
-        The name of the study, or what was done; and how much of it.
-    recommendation, certificate
-        As the run gives them, in the user's parameters and units.
-    interval, kind
-        Of the recommended value: (low, high) and what it is, "90 % credible" or "certified"; None and "" without one.
-    value, remaining, best
-        What is believed of the recommended value, what could still be gained, and the best seen.
-    next_step
-        One sentence.
-    """
-
-    title: str
-    subtitle: str
+    title: str  # the name of the study, or direction and method
+    subtitle: str  # the numbers of trials
     recommendation: Recommendation
     certificate: CertificateReport
-    interval: tuple[float, float] | None
-    kind: str
-    value: Judgement
-    remaining: Judgement
-    best: Judgement
+    interval: tuple[float, float] | None  # of the recommended value
+    kind: str  # of the interval: "90 % credible", "certified", or "" without one
+    value: Judgement  # of the recommended point
+    remaining: Judgement  # gain
+    best: Judgement  # seen
     next_step: str
 
 
 def findings_of(told: Told) -> Findings:
-    """Return what is to be said of a run first.
-
-    Raises
-    ------
-    NotAvailable
-        No trial is complete.
-    """
+    """Return the results of a run; one without a complete trial is refused."""
     view = told.view
     found = view.recommendation
     if found is None:
@@ -146,6 +104,7 @@ def findings_of(told: Told) -> Findings:
     interval, kind = found.certified_interval, "certified"
     if interval is None:
         interval, kind = found.credible_interval, "90 % credible" if found.credible_interval else ""
+    delta = getattr(view.optimizer.method, "delta", None)
     failures = tuple(row.note for row in told.rows if row.state == "failed")
     return Findings(
         title=view.title or f"{view.direction.capitalize()} with {view.method}",
@@ -154,7 +113,7 @@ def findings_of(told: Told) -> Findings:
         certificate=certificate,
         interval=interval,
         kind=kind,
-        value=_value(found, interval, kind, _delta(view)),
+        value=_value(found, interval, kind, delta if isinstance(delta, float) else None),
         remaining=_remaining(view, found, certificate),
         best=Judgement(number_text(found.best_seen.value), found.why),
         next_step=next_step(
@@ -197,7 +156,10 @@ def _value(found: Recommendation, interval: tuple[float, float] | None, kind: st
 
 def _remaining(view: RunView, found: Recommendation, certificate: CertificateReport) -> Judgement:
     if certificate.value is not None:
-        best = "" if certificate.best_possible is None else _no_better(view, certificate.best_possible)
+        best = ""
+        if certificate.best_possible is not None:
+            side = "above" if view.maximizes else "below"
+            best = f" No setting is {side} {number_text(certificate.best_possible)}."
         most = number_text(certificate.value)
         said = f"Certified: within {most} of the optimum, under the stated assumptions.{best}"
         return Judgement(f"≤ {most}", said)
@@ -209,17 +171,5 @@ def _remaining(view: RunView, found: Recommendation, certificate: CertificateRep
         most = "" if upper is None else f", and with 90 % at most {number_text(upper)}"
         spoiled = "" if view.uncertified is None else f" ({view.uncertified})"
         return Judgement(gain, f"Estimated gain: {gain}{most}. Fitted to the trials, not certified{spoiled}.")
-    return Judgement("not known", f"{_sentence(certificate.reason or 'The method has no model')}.")
-
-
-def _no_better(view: RunView, best_possible: float) -> str:
-    return f" No setting is {'above' if view.maximizes else 'below'} {number_text(best_possible)}."
-
-
-def _delta(view: RunView) -> float | None:
-    delta = getattr(view.optimizer.method, "delta", None)
-    return float(delta) if isinstance(delta, float) else None
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:].rstrip(".")
+    why = (certificate.reason or "The method has no model").rstrip(".")
+    return Judgement("not known", f"{why[:1].upper()}{why[1:]}.")

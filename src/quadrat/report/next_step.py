@@ -19,31 +19,15 @@ _LONGEST = 90  # characters of a reason
 
 @dataclass(frozen=True)
 class Situation:
-    """Where a run stands.
-
-    Attributes
-    ----------
-    recommendation, certificate
-        What the run answers.
-    noise
-        Standard deviation of one result, in the units of the objective; None where nobody knows.
-    ended, running
-        How many trials have ended, with or without a value, and how many have not.
-    failures
-        Why trials failed, one entry for each; empty where nobody said.
-    why_ended
-        Why the run ended; empty where nobody said.
-    method
-        Its name.
-    """
+    """The state of a run."""
 
     recommendation: Recommendation
     certificate: CertificateReport
-    noise: float | None
-    ended: int
-    failures: tuple[str, ...]
-    running: int
-    why_ended: str
+    noise: float | None  # standard deviation of one result, in the units of the objective, where it is known
+    ended: int  # trials, with or without a value
+    failures: tuple[str, ...]  # the reason of each failed trial, or ""
+    running: int  # trials
+    why_ended: str  # the reason why the run ended, or ""
     method: str
 
 

@@ -1,7 +1,7 @@
 """The report: one HTML page with everything in it, which asks nothing of any network.
 
-What users wrote is escaped wherever it stands: as HTML in the page, and as JSON without angle brackets in the data of
-its scripts, which put it into the page as text. A policy in the page lets no other script run and nothing be loaded.
+Users' words are escaped wherever they stand: as HTML in the page, and as JSON without angle brackets in the data of
+its scripts, which put them into the page as text. A policy in the page lets no other script run and nothing be loaded.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from quadrat.plots.run_view import Source
 from quadrat.plots.style import graph_objects
 from quadrat.report.figures import ReportFigure, figures_of
 from quadrat.report.findings import Findings, Judgement, findings_of, interval_strip
-from quadrat.report.reproduction import commands_of, settings_of, space_json
-from quadrat.report.told import STATES, Told, told_of
+from quadrat.report.told import STATES, Told, commands_of, settings_of, space_json, told_of
 from quadrat.report.trial_columns import TrialTable, trial_table
 
 __all__ = ["report_html"]
@@ -45,13 +44,6 @@ def report_html(source: Source, *, where: str | None = None) -> str:
     -------
     str
         The page; write it to a file and open that.
-
-    Raises
-    ------
-    InvalidInput
-        None of these sources, or a study of several objectives.
-    NotAvailable
-        No trial is complete, or plotly is not installed.
 
     Examples
     --------

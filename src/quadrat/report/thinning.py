@@ -18,24 +18,19 @@ Trace: TypeAlias = dict[str, Any]
 
 _LINES = 800  # of parallel coordinates: more are a blur, and slow without a graphics card
 _FEWEST = 40  # points of a trace below which nothing is dropped
-_NESTED = (("marker", "color"), ("marker", "size"), ("marker", "opacity"), ("marker", "symbol"), ("line", "color"))
+_NESTED = (
+    *(("marker", inner) for inner in ("color", "size", "opacity", "symbol")),
+    ("line", "color"),
+    *((outer, inner) for outer in ("error_x", "error_y") for inner in ("array", "arrayminus")),
+)
 _ARRAYS = ("x", "y", "text", "hovertext", "customdata", "ids")
-_ERRORS = ("error_x", "error_y")
 _TITLED = 36  # pixels that a title takes
 _WEBGL = 3000  # points up to which a browser draws them without a graphics card just as well
 
 
 @dataclass(frozen=True)
 class Thinned:
-    """A figure as plain data.
-
-    Attributes
-    ----------
-    json
-        As plotly reads it.
-    shown, total
-        How many points are left, of how many, in the traces with the most.
-    """
+    """A figure as JSON that plotly reads, and how many points are left of how many in the traces with the most."""
 
     json: str
     shown: int
@@ -43,14 +38,11 @@ class Thinned:
 
     @property
     def remark(self) -> str:
-        """What is to be said of points that were dropped; empty where none were."""
+        """One sentence on points that were dropped; empty where none were."""
         return "" if self.shown == self.total else f"Of {self.total:,} points {self.shown:,} are drawn."
 
     def titled(self, title: str, highest: int) -> str:
-        """Return the JSON with a title and the remark in the figure, at most `highest` pixels high.
-
-        For pages that have no other place for words.
-        """
+        """Return the JSON with a title and the remark in the figure, at most `highest` pixels high."""
         drawn = json.loads(self.json)
         layout = drawn["layout"]
         below = f'<br><span style="font-size:12px">{self.remark}</span>' if self.remark else ""
@@ -65,15 +57,8 @@ def thinned(figure: Any, limit: int) -> Thinned:
     """Return a figure of at most `limit` characters of JSON, if dropping points gets it there.
 
     First the hovers of traces go that are not shown at first (earlier steps of a slider). Then points are dropped
-    evenly, from traces with many first. The first, the last, the lowest and the highest stay, of
-    lines the places where they bend, and of lines with gaps whole pieces; hovers are dropped last of all.
-
-    Parameters
-    ----------
-    figure
-        A plotly figure; it stays as it is.
-    limit
-        Of the JSON, which is ASCII: characters are bytes.
+    evenly, from traces with many first. The first, the last, the lowest and the highest stay, of lines the places where
+    they bend, and of lines with gaps whole pieces; hovers are dropped last of all. The figure stays as it is.
     """
     drawn = figure.to_plotly_json()
     whole = [_decoded(trace) for trace in drawn["data"]]
@@ -138,10 +123,6 @@ def _thin(trace: Trace, most: int) -> Trace:
     for outer, inner in _NESTED:
         if _is_array(trace.get(outer, {}).get(inner), count):
             fewer[outer] = {**fewer[outer], inner: _at(trace[outer][inner], kept)}
-    for name in _ERRORS:
-        for inner in ("array", "arrayminus"):
-            if _is_array(trace.get(name, {}).get(inner), count):
-                fewer[name] = {**fewer[name], inner: _at(trace[name][inner], kept)}
     return fewer
 
 

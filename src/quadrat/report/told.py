@@ -1,7 +1,8 @@
-"""What a report reads: a run as figures see it, with all trials and settings that its source has."""
+"""The contents of a report: a run as figures see it, with all trials, settings, and commands to do it again."""
 
 from __future__ import annotations
 
+import json
 import platform
 from collections import Counter
 from collections.abc import Sequence
@@ -17,67 +18,37 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
-__all__ = ["STATES", "Told", "TrialRow", "told_of"]
+__all__ = ["STATES", "Told", "TrialRow", "commands_of", "settings_of", "space_json", "told_of"]
 
 STATES = ("complete", "failed", "pruned", "running", "waiting")
-"""What trials are, in the order in which they are counted."""
+"""States of trials, in the order in which they are counted."""
 
 _PACKAGES = ("quadrat", "numpy", "scipy", "scikit-learn", "optuna")
 
 
 @dataclass(frozen=True)
 class TrialRow:
-    """One trial.
-
-    Attributes
-    ----------
-    number, state, params
-        As the user has them; the state is one of `STATES`.
-    value, error
-        The mean and its standard error, in the user's units; None where there is none.
-    feasible
-        Whether its constraints held; None where none were told.
-    note
-        Why it failed, or why it was chosen.
-    """
+    """One trial, with the user's number, parameters and units."""
 
     number: int
-    state: str
+    state: str  # one of `STATES`
     params: dict[str, Any]
-    value: float | None = None
-    error: float | None = None
-    feasible: bool | None = None
-    note: str = ""
+    value: float | None = None  # the mean
+    error: float | None = None  # its standard error
+    feasible: bool | None = None  # whether its constraints held; None where none were told
+    note: str = ""  # the reason of its failure or of its choice
 
 
 @dataclass(frozen=True)
 class Told:
-    """A run with what its source knows of it.
-
-    Attributes
-    ----------
-    view
-        As figures see it.
-    rows
-        All trials, by number; also those that a model does not learn from.
-    method
-        What searched: the method as configured; empty where that is not known, as of a study of another sampler.
-    seed
-        Its seed; None where that is not known.
-    ended
-        Why it ended; empty where nobody said.
-    where
-        Options by which commands find the study; None where the run is not in a storage.
-    versions
-        Of packages and Python, by name.
-    """
+    """A run with the settings that its source knows."""
 
     view: RunView
-    rows: tuple[TrialRow, ...]
-    method: str
+    rows: tuple[TrialRow, ...]  # all trials, by number; also those that a model does not learn from
+    method: str  # as configured; empty where it is not known, as of a study of another sampler
     seed: int | None
-    ended: str = ""
-    where: str | None = None
+    ended: str = ""  # the reason of the end, where somebody said it
+    where: str | None = None  # options by which commands find the study; None where the run is not in a storage
     versions: dict[str, str] = field(default_factory=lambda: _versions())
 
     def count(self, state: str) -> int:
@@ -86,13 +57,7 @@ class Told:
 
 
 def told_of(source: Source, where: str | None = None) -> Told:
-    """Return what there is to report of a run: an optimizer, a result, a study, or a view of one.
-
-    Raises
-    ------
-    InvalidInput, NotAvailable
-        As of `RunView.of`.
-    """
+    """Return the contents of a report of a run; `where` are the options by which commands find its study."""
     view = RunView.of(source)
     if not isinstance(source, RunView | Optimizer | Result):
         return _of_study(view, source, where)  # type: ignore[arg-type]
@@ -104,6 +69,42 @@ def told_of(source: Source, where: str | None = None) -> Told:
         seed=optimizer._seed,
         ended=source.message if isinstance(source, Result) else "",
         where=where,
+    )
+
+
+def settings_of(told: Told) -> list[tuple[str, str]]:
+    """Return the settings of a run, each with its label."""
+    view = told.view
+    model = repr(view.optimizer.method)
+    rows = [
+        ("direction", view.direction),
+        ("method", told.method or "not known: the study was run by another sampler"),
+        ("model of this report", model if model != told.method else ""),
+        ("seed", "not known" if told.seed is None else str(told.seed)),
+        ("ended", told.ended),
+        ("versions", ", ".join(f"{name} {number}" for name, number in told.versions.items())),
+    ]
+    return [(label, text) for label, text in rows if text]
+
+
+def space_json(told: Told) -> str:
+    """Return the space in the format of a file, which `quadrat tune --space` and `Space.from_file` read."""
+    return json.dumps(told.view.space.to_dict(), indent=2, ensure_ascii=False)
+
+
+def commands_of(told: Told) -> Sequence[str]:
+    """Return commands on the study, or lines of Python where the run is in no storage."""
+    if told.where is not None:
+        options = f" {told.where}" if told.where else ""
+        return (
+            f"quadrat best{options} --json",
+            f"quadrat export{options} --csv trials.csv",
+            f"quadrat report{options} -o report.html",
+        )
+    return (
+        "import quadrat as qd",
+        "space = qd.Space.from_file('space.json')  # the space below, in a file",
+        f"run = qd.{told.view.direction}(objective, space, n_trials={len(told.rows)}, method=..., seed={told.seed})",
     )
 
 

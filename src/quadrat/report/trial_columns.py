@@ -15,6 +15,7 @@ Cell: TypeAlias = str | int | float | None
 
 _LONGEST = 120  # characters of a cell
 _DIGITS = 6  # as everywhere else on the page
+_HELD = {None: None, True: "met", False: "violated"}
 
 
 @dataclass(frozen=True)
@@ -67,16 +68,12 @@ def _columns(rows: Sequence[TrialRow]) -> tuple[Column, ...]:
         Column("state", [row.state for row in rows]),
         Column("value", [_cell(row.value) for row in rows]),
         Column("± error", [_cell(row.error) for row in rows]),
-        Column("constraints", [None if row.feasible is None else _held(row.feasible) for row in rows]),
+        Column("constraints", [_HELD[row.feasible] for row in rows]),
         *(Column(name, [_cell(row.params.get(name)) for row in rows]) for name in _names(rows)),
         Column("note", [_cell(row.note or None) for row in rows]),
     ]
     always = {"trial", "state", "value"}
     return tuple(c for i, c in enumerate(columns) if i < len(always) or any(cell is not None for cell in c.cells))
-
-
-def _held(feasible: bool) -> str:
-    return "met" if feasible else "violated"
 
 
 def _cell(value: Any) -> Cell:

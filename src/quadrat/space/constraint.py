@@ -34,7 +34,7 @@ _MOST_LISTED = 10_000  # combinations of values up to which a finite space is li
 
 
 def passes(feasible: Feasible, params: Mapping[str, Any]) -> bool:
-    """Return what the user's test says of these parameters; refuse an answer that is neither true nor false."""
+    """Return the answer of the user's test for these parameters; only True and False are accepted."""
     try:
         answer = feasible(dict(params))
     except Exception as error:
@@ -86,11 +86,6 @@ def check_share(space: Space) -> None:
 
     A finite space of at most 10,000 combinations of values is accepted with a single feasible setting, because
     `feasible_points` finds that setting in the list of all.
-
-    Raises
-    ------
-    InvalidInput
-        Too few uniform settings are feasible, or none of all; or the constraint itself failed.
     """
     if not space.is_constrained:
         return
@@ -151,7 +146,7 @@ def feasible_points(space: Space, count: int, rng: np.random.Generator) -> Array
     """Return rounded points of the cube, (count, D), uniform among those that may be evaluated.
 
     Where ten thousand points in a row are not feasible and all settings can be listed, uniform among those of the list
-    that are. `NotAvailable` where a hundred thousand in a row are not, or no setting of the list is.
+    that are.
     """
     found: list[Array] = []
     in_vain = 0

@@ -25,28 +25,19 @@ __all__ = ["Fidelity"]
 class Fidelity(Parameter):
     """The level at which to evaluate: epochs, grid points, a share of the data. The last level is the one that counts.
 
-    A method that handles fidelities evaluates cheap levels to find out where costly evaluations pay; what it
-    recommends is for the last level. Each level owns a bin of the unit axis, and its unit coordinate is the centre of
-    the bin.
+    A method that handles fidelities evaluates cheap levels to find out where costly evaluations pay, and recommends
+    for the last level. Each level owns a bin of the unit axis, and its unit coordinate is the centre of the bin.
 
     Parameters
     ----------
-    levels
-        Two or more numbers, from the cheapest to the target.
-    cost
-        What one evaluation at each level costs, > 0 and ascending, in any unit; budgets are counted in it.
+    levels, cost
+        Two or more numbers, from the cheapest to the target; and the cost of one evaluation at each, > 0 and ascending,
+        in any unit; budgets are counted in it.
     context, when
         See `Parameter`; a fidelity takes neither.
 
-    Raises
-    ------
-    InvalidInput
-        Levels or costs that are not as above.
-
     Examples
     --------
-    >>> Fidelity([5, 25, 100], cost=[5, 25, 100])
-    Fidelity((5, 25, 100), (5.0, 25.0, 100.0))
     >>> Fidelity([1, 10], cost=[1, 9]).cost_of(10)
     9.0
     """
@@ -94,7 +85,7 @@ class Fidelity(Parameter):
         return list(self.levels).index(value)  # type: ignore[arg-type]  # a value of a trial
 
     def cost_of(self, value: object) -> float:
-        """Return what one evaluation at the level `value` costs."""
+        """Return the cost of one evaluation at the level `value`."""
         return self.cost[self.level(value)]
 
     @property

@@ -41,10 +41,7 @@ _LARGEST_BITS = 1024  # of a whole number, as of the largest float; Python does 
 
 
 def parameter_from_table(name: str, table: object, *, source: str) -> Parameter:
-    """Return the parameter that a table such as ``{"type": "int", "low": 1, "high": 9}`` describes.
-
-    Errors say its name and where the table comes from.
-    """
+    """Return the parameter of a table such as ``{"type": "int", "low": 1, "high": 9}``; `source` is for errors."""
     try:
         _check_plain(table)
         return _parameter(table)
@@ -102,7 +99,7 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the object that a JSON file holds; refuse one that repeats a key."""
+    """Return the object that a JSON file holds."""
     import json
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

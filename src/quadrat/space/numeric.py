@@ -65,11 +65,6 @@ class Float(Parameter):
     context, when
         See `Parameter`.
 
-    Raises
-    ------
-    InvalidInput
-        Bounds that are not as above, or options that do not go together.
-
     Examples
     --------
     >>> Float(1e-6, 1, log=True)
@@ -182,11 +177,6 @@ class Int(Parameter):
         Whether the bins lie on a log scale, as above; `low` must then be at least 1.
     context, when
         See `Parameter`.
-
-    Raises
-    ------
-    InvalidInput
-        Bounds that are not as above.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What every parameter is: how it is read, coded and shown, and when it exists; and choices, which have no order."""
+"""Parameters: how they are read, coded and shown, and when they exist; and choices, which have no order."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class Scale(Protocol):
 def round_decimal(x: Array, *, digits: int, decimals: int) -> Array:
     """Return the floats nearest to `x` rounded to decimal numbers, each the float that its literal denotes.
 
-    At most `digits` (15 at most) significant digits and `decimals` places behind the point are kept; negative places
-    count before it. The shape is (n,), and 1e-300 <= abs(x) <= 1e300, or 0.
+    Of `x`, shape (n,), 1e-300 <= |x| <= 1e300 or 0, at most `digits` <= 15 significant digits and `decimals` places
+    behind the decimal point are kept; negative places count before it.
 
     Examples
     --------
@@ -259,8 +259,6 @@ class When(Mapping[str, tuple[Value, ...]]):
     --------
     >>> When({"booster": "gbtree", "depth": [1, 2]})
     {'booster': 'gbtree', 'depth': [1, 2]}
-    >>> When({"booster": "gbtree"})["booster"]
-    ('gbtree',)
     """
 
     __slots__ = ("_allowed",)
@@ -307,10 +305,7 @@ class When(Mapping[str, tuple[Value, ...]]):
 
 
 def as_value(value: object, *, name: str) -> Value:
-    """Return `value`, a str, int, float, bool or None, as it is, and a NumPy scalar as Python's own.
-
-    NaN is refused: it equals nothing and so could never be found again.
-    """
+    """Return `value`, a str, int, float, bool or None, as it is, and a NumPy scalar as Python's own."""
     plain: object = value.item() if isinstance(value, np.generic) else value
     if plain is not None and not isinstance(plain, str | int | float):
         raise InvalidInput(
@@ -337,7 +332,7 @@ def _allowed_values(parent: object, values: object) -> tuple[Value, ...]:
 
 @dataclass(frozen=True, repr=False)
 class Parameter(ABC):
-    """What all parameters share: the condition under which they exist, and who chooses them.
+    """The base of all parameters: the condition under which they exist, and who chooses them.
 
     Parameters
     ----------
@@ -449,15 +444,8 @@ class Categorical(Parameter):
     context, when
         See `Parameter`.
 
-    Raises
-    ------
-    InvalidInput
-        No choices, two that are equal, or one of another type.
-
     Examples
     --------
-    >>> Categorical(["adam", "sgd", None])
-    Categorical(('adam', 'sgd', None))
     >>> Categorical([True, False]).show(np.array([1.0, 0.0]))
     [False, True]
     """
@@ -523,11 +511,6 @@ class Fixed(Parameter):
         A str, int, float, bool or None.
     context, when
         See `Parameter`.
-
-    Raises
-    ------
-    InvalidInput
-        A value of another type, or `context` where nothing can vary.
 
     Examples
     --------

@@ -44,7 +44,7 @@ Requirements: TypeAlias = "dict[str, tuple[tuple[str, Array], ...]]"
 
 
 def requirements(parameters: Mapping[str, Parameter]) -> Requirements:
-    """Return what each parameter requires of its parents; refuse one that is unknown, a Float, or has no such value."""
+    """Return the codes that each parameter requires of its parents."""
     return {
         name: tuple(
             (parent, _required_codes(name, parent, allowed, parameters))
@@ -55,7 +55,7 @@ def requirements(parameters: Mapping[str, Parameter]) -> Requirements:
 
 
 def parents_first(required: Requirements) -> tuple[str, ...]:
-    """Return the names in an order that puts every parent before its children; refuse a cycle.
+    """Return the names in an order that puts every parent before its children.
 
     Examples
     --------
@@ -116,11 +116,11 @@ def _axes_of(parameters: Mapping[str, Parameter]) -> list[str]:
 
 
 class Coding:
-    """The coding of a set of parameters, by name.
+    """The coding of a set of parameters.
 
-    The dictionary `axis` has the axis of each parameter that has one, `parents` the names that conditions are about. A
-    parameter reads a value into a code, which is NaN where it cannot take the value, and encodes the code as a
+    A parameter reads a value into a code, which is NaN where it cannot take the value, and encodes the code as a
     coordinate in [0, 1]; decoding goes back. Conditions are about codes of parents, so all of it goes parents first.
+    `axis` is the axis of each parameter that has one, by name, in order; `parents` are in some condition.
     """
 
     def __init__(self, parameters: Mapping[str, Parameter]) -> None:
@@ -241,12 +241,6 @@ def Context(parameter: P) -> P:  # reads as what it makes: site=Context(Categori
     Returns
     -------
     Parameter
-        The same, with `context` set.
-
-    Raises
-    ------
-    InvalidInput
-        Something that cannot be a context, such as a Fixed parameter.
 
     Examples
     --------
@@ -262,7 +256,7 @@ def Context(parameter: P) -> P:  # reads as what it makes: site=Context(Categori
 
 
 def context_of(space: Space, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what parameters of the space say of the context."""
+    """Return the context among parameters of the space."""
     return {name: params[name] for name in space.contexts}
 
 
@@ -323,12 +317,6 @@ class Space(Mapping[str, Parameter]):
     ----------
     **parameters
         The parameters by name. For names that are not Python identifiers, use `from_dict`.
-
-    Raises
-    ------
-    InvalidInput
-        Something that is not a parameter; nothing that can vary; or a condition that names an unknown parent,
-        a Float, a value that the parent cannot take, or that closes a cycle.
 
     Examples
     --------
@@ -417,14 +405,9 @@ class Space(Mapping[str, Parameter]):
 
     @classmethod
     def from_dict(cls, parameters: Mapping[str, Parameter | Mapping[str, Any]], *, source: str = "space") -> Space:
-        """Return the space of `parameters`, each a parameter or a table that describes one.
+        """Return the space of `parameters`, each a parameter or a table ``{"type": ..., ...}`` as in files.
 
-        Parameters
-        ----------
-        parameters
-            Name -> parameter, or -> ``{"type": ..., ...}`` with the arguments of the type, as in files.
-        source
-            What to call the data in errors.
+        Errors call the data `source`.
 
         Examples
         --------
@@ -446,13 +429,7 @@ class Space(Mapping[str, Parameter]):
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Space:
-        """Return the space in the TOML file `path`, one table a parameter.
-
-        Raises
-        ------
-        InvalidInput
-            The file cannot be read, or what it says is not a space; the message names file, parameter and key.
-        """
+        """Return the space in the TOML file `path`, one table a parameter."""
         return cls.from_dict(read_toml(path), source=str(path))
 
     @classmethod
@@ -514,16 +491,6 @@ class Space(Mapping[str, Parameter]):
         """Return the names of the parameters that exist, in order, given the values of the parents in `params`.
 
         Only parents that exist themselves need to be there; nothing else is looked at.
-
-        Returns
-        -------
-        tuple of str
-            The names.
-
-        Raises
-        ------
-        InvalidInput
-            A parent that exists is missing or has a value that it cannot take.
         """
         parents = self._coding.parents
 
@@ -535,17 +502,7 @@ class Space(Mapping[str, Parameter]):
         return self._coding.existing(told)
 
     def choose_each(self, choose: Callable[[str, Parameter], Any]) -> dict[str, Any]:
-        """Return parameters that are chosen one by one, parents first; those that do not exist then are not asked for.
-
-        Parameters
-        ----------
-        choose
-            From a name and its parameter to a value.
-
-        Raises
-        ------
-        InvalidInput
-            A value that its parameter cannot take.
+        """Return parameters that `choose(name, parameter)` chooses one by one, parents first, if they exist then.
 
         Examples
         --------
@@ -563,14 +520,7 @@ class Space(Mapping[str, Parameter]):
         return {name: chosen[name] for name in self._coding.existing(choice)}
 
     def to_unit(self, params: Mapping[str, object]) -> Array:
-        """Return the point of `params` in the unit cube, shape (D,).
-
-        Raises
-        ------
-        InvalidInput
-            Unknown names, a value that its parameter cannot take, a parameter that exists and is missing, or one
-            that does not exist and is there.
-        """
+        """Return the point of `params` in the unit cube, shape (D,)."""
         point: Array = self._coding.encode([params], "params")[0]
         return point
 
@@ -579,13 +529,7 @@ class Space(Mapping[str, Parameter]):
         return self._coding.encode(list(params), "params[{}]")
 
     def from_unit(self, u: ArrayLike) -> dict[str, Any]:
-        """Return the parameters at the point `u`, shape (D,), of the unit cube, those that exist, in order.
-
-        Raises
-        ------
-        InvalidInput
-            Not D numbers in [0, 1].
-        """
+        """Return the parameters at the point `u`, shape (D,), of the unit cube, those that exist, in order."""
         return self.from_units(as_vector(u, length=self.dimension, name="u")[None, :])[0]
 
     def from_units(self, u: ArrayLike) -> list[dict[str, Any]]:
@@ -628,14 +572,7 @@ class Space(Mapping[str, Parameter]):
         return np.stack([exists[name] for name in self._coding.axis], axis=1)
 
     def sample(self, n: int, rng: np.random.Generator) -> list[dict[str, Any]]:
-        """Return the parameters at `n` independent points, uniform on the cube, or on what is feasible of it.
-
-        Parameters
-        ----------
-        n
-            How many; may be 0.
-        rng
-            The generator to draw from, as `quadrat.randomness.generator` makes one.
+        """Return the parameters at `n` >= 0 independent points that `rng` draws, uniform on the feasible cube.
 
         Examples
         --------

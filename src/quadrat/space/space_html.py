@@ -31,7 +31,7 @@ def space_html(space: Space, feasible: Callable[..., bool] | None) -> str:
 
 
 def parameter_table(space: Space) -> Markup:
-    """Return name, type, values and what else there is to say of each parameter, the first ones of very many."""
+    """Return name, type, values and remarks of each parameter, the first ones of very many."""
     listed = list(space.items())[:_MOST_ROWS]
     rows = [(name, type(parameter).__name__, _values(parameter), _remarks(parameter)) for name, parameter in listed]
     if not any(remarks for *_, remarks in rows):
@@ -40,7 +40,7 @@ def parameter_table(space: Space) -> Markup:
 
 
 def _values(parameter: Parameter) -> str:
-    """Return what values there are, with numbers as in the repr."""
+    """Return the values, with numbers as in the repr."""
     if isinstance(parameter, Float | Int):
         return f"{parameter.low!r} to {parameter.high!r}"
     if isinstance(parameter, Categorical):

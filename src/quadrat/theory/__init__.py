@@ -1,7 +1,10 @@
-"""Rates: how regret depends on the budget n for each method, kernel and dimension, and the lemmas behind them."""
+"""Rates: how regret depends on the budget n for each method, kernel and dimension."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from quadrat._core.lazy_names import lazy_names
 from quadrat.theory.catalogue import CATALOGUE
 from quadrat.theory.exponents import (
     Exponents,
@@ -13,18 +16,13 @@ from quadrat.theory.exponents import (
     partitioned_gp_ucb,
     srinivas_gain_power,
 )
-from quadrat.theory.lemmas import (
-    covering_radius,
-    deviation_sum_bound,
-    evaluations_per_cell_bound,
-    splits_bound,
-    uncovered_probability,
-)
 from quadrat.theory.ranges import MaternRange, crossover, matern_range, matern_ranges
 from quadrat.theory.rate import Bound, Certainty, Method, Power, Rate
-from quadrat.theory.survey import rates
-from quadrat.theory.table import RateTable
+from quadrat.theory.table import RateTable, rates
 from quadrat.theory.theorem import TheoremExponents, theorem_exponents
+
+if not TYPE_CHECKING:  # names that left the package say where they are
+    _, __getattr__, _ = lazy_names(__name__, {})
 
 __all__ = [
     "CATALOGUE",
@@ -38,10 +36,7 @@ __all__ = [
     "RateTable",
     "TheoremExponents",
     "adapted_regularisation",
-    "covering_radius",
     "crossover",
-    "deviation_sum_bound",
-    "evaluations_per_cell_bound",
     "hierarchical_gain_power",
     "information_type",
     "matern_lower_bound",
@@ -50,8 +45,6 @@ __all__ = [
     "order_optimal",
     "partitioned_gp_ucb",
     "rates",
-    "splits_bound",
     "srinivas_gain_power",
     "theorem_exponents",
-    "uncovered_probability",
 ]

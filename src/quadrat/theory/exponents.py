@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from quadrat._core.arrays import as_number
+from quadrat._core.arrays import as_number, as_whole
 from quadrat.errors import NotAvailable
-from quadrat.theory.whole import as_whole
 
 __all__ = [
     "Exponents",
@@ -35,10 +34,8 @@ class Exponents(NamedTuple):
 
     Attributes
     ----------
-    simple
-        The power of n that bounds the simple regret.
-    cumulative
-        The power of n that bounds the cumulative regret.
+    simple, cumulative
+        The powers of n.
 
     Examples
     --------
@@ -60,22 +57,19 @@ def matern_lower_bound(nu: float, dimension: int) -> Exponents:
 
     Parameters
     ----------
-    nu
-        Smoothness of the Matérn kernel, > 0.
-    dimension
-        D >= 1.
+    nu, dimension
+        Smoothness of the Matérn kernel, > 0, and D >= 1.
 
     Returns
     -------
     Exponents
-        Of simple and cumulative regret.
 
     Examples
     --------
     >>> [round(e, 3) for e in matern_lower_bound(2.5, 2)]
     [-0.357, 0.643]
     """
-    nu, d = _smoothness(nu), _dimension(dimension)
+    nu, d = as_number(nu, name="nu", above=0.0), as_whole(dimension, name="dimension")
     return Exponents(-nu / (2 * nu + d), (nu + d) / (2 * nu + d))
 
 
@@ -84,27 +78,19 @@ def srinivas_gain_power(nu: float, dimension: int) -> float:
 
     Parameters
     ----------
-    nu
-        Smoothness of the Matérn kernel, > 1.
-    dimension
-        D >= 1.
+    nu, dimension
+        Smoothness of the Matérn kernel, > 1 (`NotAvailable` otherwise), and D >= 1.
 
     Returns
     -------
     float
-        p.
-
-    Raises
-    ------
-    NotAvailable
-        nu is 1 or less.
 
     Examples
     --------
     >>> round(srinivas_gain_power(2.5, 1), 3)
     0.286
     """
-    nu, d = _above_one(nu, "The information-gain bound of Srinivas et al. 2012"), _dimension(dimension)
+    nu, d = _above_one(nu, "The information-gain bound of Srinivas et al. 2012"), as_whole(dimension, name="dimension")
     return d * (d + 1) / (2 * nu + d * (d + 1))
 
 
@@ -116,63 +102,46 @@ def hierarchical_gain_power(nu: float, dimension: int) -> float:
 
     Parameters
     ----------
-    nu
-        Smoothness of the Matérn kernel, > 1.
-    dimension
-        D >= 1.
+    nu, dimension
+        Smoothness of the Matérn kernel, > 1 (`NotAvailable` otherwise), and D >= 1.
 
     Returns
     -------
     float
-        c_nu.
-
-    Raises
-    ------
-    NotAvailable
-        nu is 1 or less.
 
     Examples
     --------
     >>> round(hierarchical_gain_power(2.5, 1), 3)
     0.25
     """
-    nu, d = _above_one(nu, "The information-gain bound for hierarchical sampling"), _dimension(dimension)
+    nu = _above_one(nu, "The information-gain bound for hierarchical sampling")
+    d = as_whole(dimension, name="dimension")
     return d * (d + 3) / (4 * nu + d * (d + 5))
 
 
 def partitioned_gp_ucb(nu: float, dimension: int) -> Exponents:
-    """e_nu = (D(2D+3) + 2nu)/(D(2D+4) + 4nu), for Matérn nu > 1 [JBG20].
-
-    (Used below nu = 1/2 the formula would beat the lower bound.)
+    """e_nu = (D(2D+3) + 2nu)/(D(2D+4) + 4nu), for Matérn nu > 1 [JBG20]; below 1/2 it would beat the lower bound.
 
     Parameters
     ----------
-    nu
-        Smoothness of the Matérn kernel, > 1.
-    dimension
-        D >= 1.
+    nu, dimension
+        Smoothness of the Matérn kernel, > 1 (`NotAvailable` otherwise), and D >= 1.
 
     Returns
     -------
     Exponents
-        Of simple and cumulative regret.
-
-    Raises
-    ------
-    NotAvailable
-        nu is 1 or less.
 
     Examples
     --------
     >>> [round(e, 3) for e in partitioned_gp_ucb(2.5, 2)]
     [-0.269, 0.731]
     """
-    nu, d = _above_one(nu, "The analysis of pi-GP-UCB"), _dimension(dimension)
+    nu, d = _above_one(nu, "The analysis of pi-GP-UCB"), as_whole(dimension, name="dimension")
     return Exponents.averaged((d * (2 * d + 3) + 2 * nu) / (d * (2 * d + 4) + 4 * nu))
 
 
 def information_type(gain_power: float) -> Exponents:
-    """gamma_n/sqrt(n) and sqrt(n) gamma_n: what GP-UCB and the first half of the paper's theorem give.
+    """gamma_n/sqrt(n) and sqrt(n) gamma_n: the bounds of GP-UCB and of the first half of the paper's theorem.
 
     Parameters
     ----------
@@ -182,7 +151,6 @@ def information_type(gain_power: float) -> Exponents:
     Returns
     -------
     Exponents
-        Of simple and cumulative regret.
 
     Examples
     --------
@@ -206,7 +174,6 @@ def adapted_regularisation(gain_power: float) -> Exponents:
     Returns
     -------
     Exponents
-        Of simple and cumulative regret.
 
     Examples
     --------
@@ -228,7 +195,6 @@ def order_optimal(gain_power: float) -> Exponents:
     Returns
     -------
     Exponents
-        Of simple and cumulative regret.
 
     Examples
     --------
@@ -238,18 +204,10 @@ def order_optimal(gain_power: float) -> Exponents:
     return Exponents.averaged((1 + _gain(gain_power)) / 2)
 
 
-def _smoothness(nu: float) -> float:
-    return as_number(nu, name="nu", above=0.0)
-
-
 def _above_one(nu: float, what: str) -> float:
-    if _smoothness(nu) <= 1:
+    if (number := as_number(nu, name="nu", above=0.0)) <= 1:
         raise NotAvailable(f"{what} is known for nu > 1 only, got nu = {nu:g}")
-    return float(nu)
-
-
-def _dimension(dimension: int) -> int:
-    return as_whole(dimension, name="dimension", at_least=1)
+    return number
 
 
 def _gain(gain_power: float) -> float:

@@ -1,4 +1,4 @@
-"""The rows for every kernel but Matérn's: squared exponential, rational quadratic, gamma-exponential, the rest.
+"""Rows that follow from the information gain alone, and the rows of every kernel but Matérn's.
 
 [W04]: Wendland, Scattered Data Approximation, 2004.
 """
@@ -7,13 +7,67 @@ from __future__ import annotations
 
 from quadrat.errors import NotAvailable
 from quadrat.kernels import GammaExponential, InformationGainRate, Kernel, PiecewisePolynomial
-from quadrat.theory.catalogue import GP_UCB, IGP_UCB, LOWER_BOUND, LP_ZERO, LP_ZERO_VAKILI
-from quadrat.theory.exponents import information_type
-from quadrat.theory.gain_rates import certainty_of, gain_of, optimal_rows, powers, unknown_row, unoptimised_rows
-from quadrat.theory.rate import Certainty, Method, Rate
+from quadrat.theory import catalogue
+from quadrat.theory.exponents import Exponents, adapted_regularisation, information_type, order_optimal
+from quadrat.theory.rate import Certainty, Method, Power, Rate
 from quadrat.theory.theorem import theorem_exponents
 
-__all__ = ["general_rates", "squared_exponential_rates"]
+__all__ = ["general_rates", "optimal_rows", "powers", "squared_exponential_rates", "unknown_row", "unoptimised_rows"]
+
+
+def _gain_of(kernel: Kernel, dimension: int) -> InformationGainRate | str:
+    """Return the rate of the kernel's information gain, or the reason why there is none."""
+    try:
+        return kernel.information_gain_rate(dimension)
+    except NotAvailable as reason:
+        return str(reason)
+
+
+def _certainty_of(gain: InformationGainRate) -> Certainty:
+    """Return PROVED for the rate of Srinivas et al.; the eigendecay argument of Vakili et al. is CONDITIONAL."""
+    return Certainty.CONDITIONAL if gain.source.startswith("Vakili") else Certainty.PROVED
+
+
+def powers(exponents: Exponents, certainty: Certainty, log_power: float | None = None) -> tuple[Power, Power]:
+    """Return the simple and the cumulative power with one certainty."""
+    return (
+        Power(exponents.simple, certainty, log_power),
+        Power(exponents.cumulative, certainty, log_power),
+    )
+
+
+def unknown_row(method: Method, reason: str, condition: str = "") -> Rate:
+    """Return the row of a method about which nothing is known here."""
+    return Rate(method, Power.unknown(reason), Power.unknown(reason), condition or "none")
+
+
+def unoptimised_rows(gain: InformationGainRate | str) -> tuple[Rate, ...]:
+    """Return GP-UCB with this gain, and GP-UCB with a regulariser that grows."""
+    if isinstance(gain, str):
+        return unknown_row(catalogue.GP_UCB_VAKILI, gain), unknown_row(catalogue.ADAPTED_GP_UCB, gain)
+    polynomial, certainty = gain.power > 0, _certainty_of(gain)
+    return (
+        Rate(
+            catalogue.GP_UCB_VAKILI,
+            *powers(information_type(gain.power), certainty, None if polynomial else gain.log_power),
+            "sublinear when gamma_n grows less than sqrt(n)" if polynomial else "any D",
+            f"gamma_n = {gain}.",
+        ),
+        Rate(catalogue.ADAPTED_GP_UCB, *powers(adapted_regularisation(gain.power), certainty), "any D"),
+    )
+
+
+def optimal_rows(gain: InformationGainRate | str, *, lipschitz: bool) -> tuple[Rate, ...]:
+    """Return the algorithms with regret sqrt(n gamma_n)."""
+    if isinstance(gain, str):
+        return tuple(unknown_row(method, gain) for method in (catalogue.RIPS, catalogue.GP_THREDS, catalogue.BPE))
+    both = powers(order_optimal(gain.power), _certainty_of(gain))
+    note = "Dimension-free powers of log n are not tracked."
+    threds = Rate(catalogue.GP_THREDS, *both, "Lipschitz f", note)
+    if not lipschitz:
+        reason = "Its analysis assumes a Lipschitz f, which this kernel is not known to give."
+        threds = unknown_row(catalogue.GP_THREDS, reason, "Lipschitz f")
+    return Rate(catalogue.RIPS, *both, "any D", note), threds, Rate(catalogue.BPE, *both, "any D", note)
 
 
 def squared_exponential_rates(kernel: Kernel, dimension: int) -> tuple[Rate, ...]:
@@ -27,23 +81,23 @@ def squared_exponential_rates(kernel: Kernel, dimension: int) -> tuple[Rate, ...
     half = information_type(gain.power)
     lower = powers(half, Certainty.PROVED, dimension / 4)
     return (
-        Rate(LOWER_BOUND, *lower, "any D", "Written sqrt(n (log n)^(D/2)) in its source."),
-        Rate(GP_UCB, *powers(half, Certainty.PROVED, gain.log_power + 1.5), "any D"),
-        Rate(IGP_UCB, *powers(half, Certainty.PROVED, gain.log_power), "any D"),
+        Rate(catalogue.LOWER_BOUND, *lower, "any D", "Written sqrt(n (log n)^(D/2)) in its source."),
+        Rate(catalogue.GP_UCB, *powers(half, Certainty.PROVED, gain.log_power + 1.5), "any D"),
+        Rate(catalogue.IGP_UCB, *powers(half, Certainty.PROVED, gain.log_power), "any D"),
         unoptimised_rows(gain)[1],
-        _corollary(LP_ZERO, kernel, dimension, gain),
+        _corollary(catalogue.LP_ZERO, kernel, dimension, gain),
         *optimal_rows(gain, lipschitz=True),
     )
 
 
 def general_rates(kernel: Kernel, dimension: int) -> tuple[Rate, ...]:
     """Return the rows that follow from a Hölder pair and from a rate of the information gain, where there are any."""
-    gain = gain_of(kernel, dimension)
+    gain = _gain_of(kernel, dimension)
     return (
-        unknown_row(LOWER_BOUND, _no_lower_bound(kernel, dimension)),
+        unknown_row(catalogue.LOWER_BOUND, _no_lower_bound(kernel, dimension)),
         *unoptimised_rows(gain),
-        _corollary(LP_ZERO, kernel, dimension, None),
-        _corollary(LP_ZERO_VAKILI, kernel, dimension, gain),
+        _corollary(catalogue.LP_ZERO, kernel, dimension, None),
+        _corollary(catalogue.LP_ZERO_VAKILI, kernel, dimension, gain),
         *optimal_rows(gain, lipschitz=_holder_exponent(kernel) == 1.0),
     )
 
@@ -55,13 +109,13 @@ def _corollary(method: Method, kernel: Kernel, dimension: int, gain: Information
     if isinstance(alpha, str):
         if known is None:
             return unknown_row(method, alpha)
-        return Rate(method, *powers(information_type(known.power), certainty_of(known)), "any D", alpha)
+        return Rate(method, *powers(information_type(known.power), _certainty_of(known)), "any D", alpha)
     result = theorem_exponents(0, alpha, dimension, None if known is None else known.power)
     note = f"Hölder exponent alpha = {alpha:g}."
     if known is None or result.best == result.smoothness:
         return Rate(method, *powers(result.best, Certainty.PROVED), "any D", note)
     log_power = known.log_power if known.power == 0 else None
-    return Rate(method, *powers(result.best, certainty_of(known), log_power), "any D", f"gamma_n = {known}. {note}")
+    return Rate(method, *powers(result.best, _certainty_of(known), log_power), "any D", f"gamma_n = {known}. {note}")
 
 
 def _holder_exponent(kernel: Kernel) -> float | str:

@@ -6,16 +6,7 @@ from math import ceil
 
 from quadrat.errors import NotAvailable
 from quadrat.kernels import Matern
-from quadrat.theory.catalogue import (
-    GP_UCB,
-    IGP_UCB,
-    LOWER_BOUND,
-    LP_BEST,
-    LP_TAYLOR,
-    LP_ZERO,
-    LP_ZERO_VAKILI,
-    PI_GP_UCB,
-)
+from quadrat.theory import catalogue
 from quadrat.theory.exponents import (
     hierarchical_gain_power,
     information_type,
@@ -23,7 +14,7 @@ from quadrat.theory.exponents import (
     partitioned_gp_ucb,
     srinivas_gain_power,
 )
-from quadrat.theory.gain_rates import optimal_rows, powers, unknown_row, unoptimised_rows
+from quadrat.theory.kernel_rates import optimal_rows, powers, unknown_row, unoptimised_rows
 from quadrat.theory.ranges import MaternRange, crossover, matern_range
 from quadrat.theory.rate import Certainty, Power, Rate
 from quadrat.theory.theorem import theorem_exponents
@@ -42,7 +33,7 @@ def matern_rates(nu: float, dimension: int) -> tuple[Rate, ...]:
     lower = matern_lower_bound(nu, dimension)
     taylor, zero = _with_degree(nu, dimension), _without_degree(nu, dimension)
     return (
-        Rate(LOWER_BOUND, *powers(lower, Certainty.PROVED), "nu > 0"),
+        Rate(catalogue.LOWER_BOUND, *powers(lower, Certainty.PROVED), "nu > 0"),
         *_earlier(nu, dimension),
         *unoptimised_rows(gain),
         _partitioned(nu, dimension),
@@ -59,20 +50,22 @@ def _earlier(nu: float, dimension: int) -> tuple[Rate, ...]:
     try:
         both = powers(information_type(srinivas_gain_power(nu, dimension)), Certainty.PROVED)
     except NotAvailable as reason:
-        return unknown_row(GP_UCB, f"{reason}.", condition), unknown_row(IGP_UCB, f"{reason}.", condition)
-    return Rate(GP_UCB, *both, condition), Rate(IGP_UCB, *both, condition)
+        return unknown_row(catalogue.GP_UCB, f"{reason}.", condition), unknown_row(
+            catalogue.IGP_UCB, f"{reason}.", condition
+        )
+    return Rate(catalogue.GP_UCB, *both, condition), Rate(catalogue.IGP_UCB, *both, condition)
 
 
 def _partitioned(nu: float, dimension: int) -> Rate:
     try:
         both = powers(partitioned_gp_ucb(nu, dimension), Certainty.PROVED)
     except NotAvailable as reason:
-        return unknown_row(PI_GP_UCB, f"{reason}.", "nu > 1")
+        return unknown_row(catalogue.PI_GP_UCB, f"{reason}.", "nu > 1")
     note = (
         "Its cumulative exponent is below (D+1)/(D+2), and below all that the paper proves for k = 0, exactly when"
         f" nu > (D+2)/2 = {(dimension + 2) / 2:g}: the paper's claim to improve on it for all nu > 1 is false."
     )
-    return Rate(PI_GP_UCB, *both, "nu > 1", note)
+    return Rate(catalogue.PI_GP_UCB, *both, "nu > 1", note)
 
 
 def _with_degree(nu: float, dimension: int) -> Rate:
@@ -95,7 +88,7 @@ def _with_degree(nu: float, dimension: int) -> Rate:
     if degree == nu - 1:
         notes.append(_LOGARITHM)
     return Rate(
-        LP_TAYLOR,
+        catalogue.LP_TAYLOR,
         Power(result.best.simple, result.simple_certainty),
         Power(result.best.cumulative, result.cumulative_certainty),
         f"nu > 0; case changes at nu = D(D+1)/2 = {dimension * (dimension + 1) / 2:g}",
@@ -108,7 +101,7 @@ def _without_degree(nu: float, dimension: int) -> Rate:
     power = hierarchical_gain_power(nu, dimension) if nu > 1 else None
     result = theorem_exponents(0, min(nu, 1.0), dimension, power)
     condition = f"nu > 0; n^(1/2 + c_nu) takes over above nu = (D^2+5D+12)/4 = {crossover(dimension):g}"
-    return Rate(LP_ZERO, *powers(result.best, Certainty.PROVED), condition, _LOGARITHM if nu == 1 else "")
+    return Rate(catalogue.LP_ZERO, *powers(result.best, Certainty.PROVED), condition, _LOGARITHM if nu == 1 else "")
 
 
 def _without_degree_newer_gain(nu: float, dimension: int, power: float) -> Rate:
@@ -117,7 +110,7 @@ def _without_degree_newer_gain(nu: float, dimension: int, power: float) -> Rate:
     by_information = result.information.cumulative < result.smoothness.cumulative
     condition = f"nu > 0; sqrt(n) gamma_n takes over above nu = (D+4)/2 = {(dimension + 4) / 2:g}"
     certainty = Certainty.CONDITIONAL if by_information else Certainty.PROVED
-    return Rate(LP_ZERO_VAKILI, *powers(result.best, certainty), condition, _LOGARITHM if nu == 1 else "")
+    return Rate(catalogue.LP_ZERO_VAKILI, *powers(result.best, certainty), condition, _LOGARITHM if nu == 1 else "")
 
 
 def _best(nu: float, dimension: int, *rows: Rate) -> Rate:
@@ -136,7 +129,7 @@ def _best(nu: float, dimension: int, *rows: Rate) -> Rate:
             " n^(1/2 + c_nu) is smaller."
         )
     return Rate(
-        LP_BEST,
+        catalogue.LP_BEST,
         min((row.simple for row in rows), key=_order),
         min((row.cumulative for row in rows), key=_order),
         f"nu in {inside.value}",

@@ -5,14 +5,13 @@ from __future__ import annotations
 from enum import Enum
 from math import inf
 
-from quadrat._core.arrays import as_number
-from quadrat.theory.whole import as_whole
+from quadrat._core.arrays import as_number, as_whole
 
 __all__ = ["MaternRange", "crossover", "matern_range", "matern_ranges"]
 
 
 class MaternRange(Enum):
-    """Which of the paper's ranges a smoothness nu falls in.
+    """The paper's ranges of the smoothness nu.
 
     Examples
     --------
@@ -44,7 +43,7 @@ def crossover(dimension: int) -> float:
     >>> crossover(2)
     6.5
     """
-    d = as_whole(dimension, name="dimension", at_least=1)
+    d = as_whole(dimension, name="dimension")
     return (d * d + 5 * d + 12) / 4
 
 
@@ -68,7 +67,7 @@ def matern_ranges(dimension: int) -> dict[MaternRange, tuple[float, float]]:
     >>> matern_ranges(2)[MaternRange.I2], matern_ranges(6)[MaternRange.I2]
     ((3.0, 6.5), (21.0, 21.0))
     """
-    d = as_whole(dimension, name="dimension", at_least=1)
+    d = as_whole(dimension, name="dimension")
     half = d * (d + 1) / 2
     last = max(half, crossover(d))
     return {
@@ -84,15 +83,12 @@ def matern_range(nu: float, dimension: int) -> MaternRange:
 
     Parameters
     ----------
-    nu
-        Smoothness of the Matérn kernel, > 0.
-    dimension
-        D >= 1.
+    nu, dimension
+        Smoothness of the Matérn kernel, > 0, and D >= 1.
 
     Returns
     -------
     MaternRange
-        One of I_0 to I_3.
 
     Examples
     --------

@@ -45,7 +45,7 @@ class Certainty(Enum):
 
     @property
     def meaning(self) -> str:
-        """One sentence on what the word promises."""
+        """One sentence on the meaning of the word."""
         return _MEANINGS[self]
 
     @property
@@ -71,12 +71,10 @@ class Power:
     ----------
     exponent
         The power of n; None when no statement applies.
-    certainty
-        How far it is backed.
+    certainty, reason
+        How far the exponent is proved, and why it is None (empty otherwise).
     log_power
         The power of log n where it is tracked; None where logarithms are ignored.
-    reason
-        Why the exponent is None. Empty otherwise.
 
     Examples
     --------
@@ -99,7 +97,7 @@ class Power:
 
     @classmethod
     def unknown(cls, reason: str) -> Power:
-        """Return the power that nobody states, and the `reason`."""
+        """Return the power without an exponent, and the `reason`."""
         return cls(None, Certainty.UNKNOWN, reason=reason)
 
     def __str__(self) -> str:
@@ -111,18 +109,14 @@ class Power:
 
 @dataclass(frozen=True)
 class Method:
-    """What a row is about: an algorithm with its analysis, or a bound on all algorithms.
+    """The subject of a row: an algorithm with its analysis, or a bound on all algorithms.
 
     Parameters
     ----------
-    key
-        A short name without spaces, unique in the catalogue.
-    title
-        The name to print.
-    source
-        Who proved it.
-    idea
-        One sentence on what it does.
+    key, title
+        A short name without spaces, unique in the catalogue, and the name to print.
+    source, idea
+        The authors of the proof, and one sentence on the algorithm.
     cost
         Arithmetic and memory for a budget of n evaluations in D dimensions.
     bound
@@ -151,14 +145,10 @@ class Rate:
     ----------
     method
         The algorithm or bound, its source and cost.
-    simple
-        Simple regret f(x*) - f(z_n) of the recommended point.
-    cumulative
-        Cumulative regret, the sum over t of f(x*) - f(x_t).
-    condition
-        For which parameters the statement is made.
-    note
-        What a reader of the number must know.
+    simple, cumulative
+        Simple regret f(x*) - f(z_n) of the recommended point, and cumulative regret, the sum over t of f(x*) - f(x_t).
+    condition, note
+        The parameters for which the statement is made, and a remark for readers of the number.
 
     Examples
     --------

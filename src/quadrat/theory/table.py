@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import fill
 
+from quadrat._core.arrays import as_whole
 from quadrat.errors import InvalidInput
-from quadrat.kernels import Kernel
-from quadrat.theory.rate import Bound, Certainty, Rate
+from quadrat.kernels import GammaExponential, Kernel, Matern, SquaredExponential
+from quadrat.theory.kernel_rates import general_rates, squared_exponential_rates
+from quadrat.theory.matern_rates import matern_rates
+from quadrat.theory.rate import Certainty, Rate
 
-__all__ = ["RateTable"]
+__all__ = ["RateTable", "rates"]
 
 _WIDTH = 110
 _COLUMNS = (
@@ -38,10 +41,8 @@ class RateTable:
 
     Parameters
     ----------
-    kernel, dimension
-        What the rates are for.
-    rows
-        One `Rate` for each method.
+    kernel, dimension, rows
+        The kernel, the dimension, and one `Rate` for each method.
 
     Examples
     --------
@@ -73,11 +74,6 @@ class RateTable:
         """The key of each row's method."""
         return tuple(row.method.key for row in self.rows)
 
-    @property
-    def upper_bounds(self) -> tuple[Rate, ...]:
-        """The rows that are about an algorithm."""
-        return tuple(row for row in self.rows if row.method.bound is Bound.UPPER)
-
     def excess(self, row: Rate) -> float | None:
         """Return by how much the cumulative exponent of `row` exceeds the lower bound's; None when one is unknown."""
         lower = self["lower-bound"].cumulative_exponent
@@ -105,7 +101,7 @@ class RateTable:
         return "\n".join([head, "", *lines, *([""] if foot else []), *foot])
 
     def explain(self) -> str:
-        """Return what each column means, and for each method what it does, where it holds, what it costs."""
+        """Return the meaning of each column, and the idea, source, conditions and cost of each method."""
         lines = ["Columns"]
         lines += [_wrap(f"  {name}: ", text) for name, text in _COLUMNS]
         lines += ["", "Status"]
@@ -139,3 +135,47 @@ def _status(row: Rate) -> str:
 
 def _wrap(label: str, text: str) -> str:
     return fill(text, _WIDTH, initial_indent=label, subsequent_indent=" " * len(label), break_on_hyphens=False)
+
+
+def rates(kernel: Kernel, dimension: int) -> RateTable:
+    """Return how fast the regret of each method is known to shrink or grow with the budget n.
+
+    Only the family of the kernel, its shape (nu, a, q) and the dimension matter: length-scales and amplitude change
+    constants, never exponents.
+
+    Parameters
+    ----------
+    kernel
+        Any kernel of `quadrat.kernels`. Sums and products get the rows that their parts allow.
+    dimension
+        D >= 1, the dimension of the cube.
+
+    Returns
+    -------
+    RateTable
+        One row for each method of `CATALOGUE`.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> table = rates(Matern(1.5), 2)
+    >>> [round(table[key].cumulative_exponent, 3) for key in ("lp-gp-ucb", "pi-gp-ucb", "lower-bound")]
+    [0.75, 0.773, 0.7]
+    >>> table["gp-ucb"].vacuous
+    True
+    """
+    if not isinstance(kernel, Kernel):
+        raise InvalidInput(f"kernel: expected a kernel of quadrat.kernels, such as Matern(2.5), got {kernel!r}")
+    dimension = as_whole(dimension, name="dimension")
+    kernel.check_dimension(dimension)
+    return RateTable(kernel, dimension, _rows(kernel, dimension))
+
+
+def _rows(kernel: Kernel, dimension: int) -> tuple[Rate, ...]:
+    match kernel:
+        case Matern(nu=nu):
+            return matern_rates(nu, dimension)
+        case SquaredExponential() | GammaExponential(a=2.0):
+            return squared_exponential_rates(kernel, dimension)
+        case _:
+            return general_rates(kernel, dimension)

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quadrat._core.arrays import as_number
+from quadrat._core.arrays import as_number, as_whole
 from quadrat.errors import InvalidInput
 from quadrat.theory.exponents import Exponents, information_type
 from quadrat.theory.rate import Certainty
-from quadrat.theory.whole import as_whole
 
 __all__ = ["TheoremExponents", "theorem_exponents"]
 
@@ -75,12 +74,8 @@ def theorem_exponents(degree: int, alpha: float, dimension: int, gain_power: flo
 
     Parameters
     ----------
-    degree
-        k >= 0, the degree of the local polynomials.
-    alpha
-        Hölder exponent of the k-th derivatives, in (0, 1].
-    dimension
-        D >= 1.
+    degree, alpha, dimension
+        Degree k >= 0 of the local polynomials, Hölder exponent in (0, 1] of the k-th derivatives, and D >= 1.
     gain_power
         p in [0, 1]. None when unknown, which degree 0 alone allows.
 
@@ -91,15 +86,13 @@ def theorem_exponents(degree: int, alpha: float, dimension: int, gain_power: flo
 
     Examples
     --------
-    >>> theorem_exponents(0, 1.0, 2).best
-    Exponents(simple=-0.25, cumulative=0.75)
     >>> rough = theorem_exponents(1, 0.5, 2, gain_power=6 / 9)  # Matérn nu = 1.5
     >>> rough.best, rough.simple_certainty.value, round(rough.proved.simple, 3)
     (Exponents(simple=-0.3, cumulative=0.8), 'sparse n', -0.2)
     """
     k = as_whole(degree, name="degree", at_least=0)
     alpha = as_number(alpha, name="alpha", above=0.0, at_most=1.0)
-    d = as_whole(dimension, name="dimension", at_least=1)
+    d = as_whole(dimension, name="dimension")
     if gain_power is None and k > 0:
         raise InvalidInput(
             f"gain_power: expected a number in [0, 1] for degree {k}, got None; only degree 0 needs none"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quadrat import problems
+import problems
 from quadrat._core.arrays import Array
 from quadrat.methods.auto.surrogate import ENOUGH, Fence, Units, _ends
 

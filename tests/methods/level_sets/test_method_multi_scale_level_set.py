@@ -34,7 +34,6 @@ def test_decided_cells_are_larger_than_undecided_ones() -> None:
     assert found.volumes[~decided].mean() < found.volumes[decided].mean() / 1.5
     near = np.abs(f.values((found.lower + found.upper) / 2) - 0.2)
     assert near[~decided].mean() < near[decided].mean()
-    assert search.cells.tree.fixed_family, "shares of delta need cells known before the data"
 
 
 def test_the_shares_of_delta_add_up() -> None:

@@ -1,4 +1,4 @@
-"""LP-GP-UCB end to end: validity, splitting, pending points, the printed form, refusals."""
+"""LP-GP-UCB end to end: validity, splitting, pending points, refusals."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from quadrat import problems
+import problems
 from quadrat._core.arrays import Array
-from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, Interval, LocalBand, UserHolder
+from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, Interval, LocalBand
 from quadrat.confidence.local_band import CAPACITY
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import GammaExponential, Kernel, Matern, SquaredExponential
 from quadrat.methods.base import Domain, Search, Told
 from quadrat.methods.lp.cells import BOUNDS, CellBounds, Condition
 from quadrat.methods.lp.method import LP0, LPGPUCB, information_gain
-from quadrat.methods.lp.printed import PrintedSearch
 from quadrat.methods.lp.search import CellOptions, CertifiedSearch
+from quadrat.methods.registry import read_method
+from quadrat.optimizer import Optimizer
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
+from quadrat.space import Float, Space
 
 KERNEL = Matern(2.5, 0.3)
 NONE = np.empty((0, 1))
@@ -275,32 +277,6 @@ def test_explanation_is_plain_data_that_adds_up() -> None:
     assert sum(entry["action"] == "evaluate" for entry in rounds) == 30
 
 
-@pytest.mark.parametrize("degree", [0, 1, 2])
-def test_the_printed_form_runs_and_certifies_nothing(degree: int) -> None:
-    f = draw_rkhs_function(KERNEL, 2, norm=1.0, rng=generator(9, 10))
-    printed = method(as_printed=True, degree=degree, holder=UserHolder(np.sqrt(2), 1.0))
-    search = printed.start(Domain.cube(2), 0)
-    assert isinstance(search, PrintedSearch)
-    points = drive(search, f, 2, 40, 0)
-    assert all(((x >= 0) & (x <= 1)).all() for x in points)
-    assert "docs/errata.md" in str(search.certificate(search.recommend().x))
-    assert printed.why_not_certified() is not None
-    guess = search.recommend()
-    assert guess.interval is None
-    volume = np.prod(search.upper - search.lower, axis=1).sum()
-    assert volume == pytest.approx(1.0), "cells tile the cube"
-
-
-def test_the_printed_form_splits_into_two_to_the_d() -> None:
-    f = draw_rkhs_function(KERNEL, 2, norm=1.0, rng=generator(9, 10))
-    search = method(as_printed=True, threshold=0.01, holder=UserHolder(30.0, 1.0)).start(Domain.cube(2), 0)
-    assert isinstance(search, PrintedSearch)
-    search.max_cells = 100
-    drive(search, f, 2, 5, 0)
-    assert search.splits >= 1
-    assert len(search.lower) == 1 + 3 * search.splits
-
-
 def test_lp0_is_degree_zero() -> None:
     assert LP0(kernel=KERNEL, norm_bound=1.0, noise=0.1, budget=10).degree == 0
     assert LPGPUCB(kernel=KERNEL, norm_bound=1.0, noise=0.1, budget=10).degree == 1
@@ -321,6 +297,7 @@ def test_information_gain_says_what_it_is() -> None:
         ({"noise": 0.0}, InvalidInput, "noise: expected"),
         ({"delta": 1.5}, InvalidInput, "delta: expected"),
         ({"threshold": -1.0}, InvalidInput, "threshold: expected"),
+        ({"kernel": None, "n_initial": 0}, InvalidInput, "n_initial: expected at least 1"),
         ({"kernel": Matern(0.5, 0.3), "degree": 1}, NotAvailable, "degree 1"),
         ({"kernel": GammaExponential(1.0, 0.3), "degree": 1}, NotAvailable, "degree 1"),
     ],
@@ -330,13 +307,28 @@ def test_bad_settings(changes: dict[str, object], error: type[Exception], messag
         method(**changes).start(Domain.cube(1), 0)
 
 
-def test_printed_refusals() -> None:
-    with pytest.raises(InvalidInput, match=r"at most 10 dimensions.*got 11"):
-        method(as_printed=True).start(Domain.cube(11), 0)
-    with pytest.raises(InvalidInput, match="holder: expected"):
-        method(as_printed=True, kernel=Matern(1.0, 0.3)).start(Domain.cube(1), 0)
+def test_a_kernel_of_other_axes_is_refused() -> None:
     with pytest.raises(InvalidInput, match="expected points with 2 columns"):
         method(kernel=Matern(2.5, [0.3, 0.4])).start(Domain.cube(3), 0)
+
+
+def test_the_printed_form_is_refused_and_its_absence_is_read() -> None:
+    """Version 0.1.0 wrote as_printed=False in every state and study of this method."""
+    text = repr(method())
+    assert "as_printed=False" in text
+    assert read_method(text) == method()
+    where = "is in experiments/as_printed/ of Quadrat's repository"
+    for form in (LPGPUCB, LP0):
+        with pytest.raises(InvalidInput, match=f"^as_printed: expected False, got True; .* {where}$"):
+            form(kernel=KERNEL, norm_bound=1.0, noise=0.1, budget=40, as_printed=True)
+    printed = text.replace("as_printed=False", "as_printed=True")
+    with pytest.raises(InvalidInput, match=where):
+        read_method(printed)
+    space = Space(x=Float(0, 1))
+    state = {**Optimizer(space, direction="maximize", method=method()).state(), "method": printed}
+    for given in (None, method(), "RandomSearch"):
+        with pytest.raises(InvalidInput, match=f"^state: .*{where}$"):
+            Optimizer.from_state(space, state, method=given)
 
 
 @pytest.mark.parametrize(

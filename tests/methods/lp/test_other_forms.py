@@ -68,7 +68,5 @@ def test_what_does_not_go_with_a_sketch() -> None:
     common = {"norm_bound": 1.0, "noise": 0.1, "budget": 10, "sketch": Sketch()}
     with pytest.raises(InvalidInput, match="expected a stated kernel"):
         LPGPUCB(kernel=None, **common)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="expected a stated kernel"):
-        LPGPUCB(kernel=KERNEL, as_printed=True, **common)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="expected Sketch"):
         LPGPUCB(kernel=KERNEL, **{**common, "sketch": 1.0})  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from quadrat._core.arrays import as_number, keep_plain
+from quadrat._core.moved import AS_PRINTED
 from quadrat.confidence import Assumptions, UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.gp import InformationGain, greedy_gain, set_gain
@@ -18,8 +19,7 @@ from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Kernel
 from quadrat.methods.base import Domain, Method, MethodFacts, Search
 from quadrat.methods.lp.contextual import ContextualLPSearch
-from quadrat.methods.lp.other_forms import WHY_NOT_CERTIFIED, LearnedSearch, SketchedSearch
-from quadrat.methods.lp.printed import PrintedSearch
+from quadrat.methods.lp.other_forms import LEARNED, SKETCHED, LearnedSearch, SketchedSearch
 from quadrat.methods.lp.search import CellOptions, CertifiedSearch
 from quadrat.partition import MAX_CELLS
 from quadrat.randomness import generator
@@ -50,7 +50,8 @@ class LPGPUCB(Method):
     holder
         The user's own Hölder bound (L, alpha), used where it is below the kernel's modulus.
     as_printed
-        Algorithm 1 line by line, with its printed constants: for research, slower and without a certificate.
+        False, as states of version 0.1 say. The algorithm line by line as printed is in experiments/as_printed of the
+        source repository.
     n_initial
         How many uniform points come first where the kernel is learned.
     max_cells
@@ -101,13 +102,13 @@ class LPGPUCB(Method):
             as_number(self.threshold, name="threshold", at_least=0.0)
         if not isinstance(self.sketch, Sketch | None):
             raise InvalidInput(f"sketch: expected Sketch(...) or None for certified bands, got {self.sketch!r}")
-        if self.sketch is not None and (self.kernel is None or self.as_printed):
-            raise InvalidInput("sketch: expected a stated kernel and as_printed=False, got another form; leave it out")
+        if self.as_printed:  # version 0.1 had it, and wrote as_printed=False in its states
+            raise InvalidInput(f"as_printed: expected False, got True; the printed algorithm {AS_PRINTED}")
         if self.kernel is None:
-            if self.as_printed or self.n_initial < 1:
-                raise InvalidInput(
-                    "kernel: expected a kernel, got None; only the unprinted form learns one, from n_initial >= 1"
-                )
+            if self.sketch is not None:
+                raise InvalidInput("sketch: expected a stated kernel beside it, got None; leave the sketch out")
+            if self.n_initial < 1:
+                raise InvalidInput(f"n_initial: expected at least 1 to learn a kernel from, got {self.n_initial!r}")
             return
         dimension = self._assumptions(self.kernel).kernel.dimension
         self.kernel.taylor_remainder(np.zeros(1 if dimension is None else dimension), self.degree)
@@ -120,24 +121,10 @@ class LPGPUCB(Method):
         if domain.context:
             self._require_contexts()
         if self.kernel is None:
-            return LearnedSearch(
-                domain,
-                seed,
-                n_initial=self.n_initial,
-                norm_bound=self.norm_bound,
-                noise=self.noise,
-                holder=self.holder,
-                budget=self.budget,
-                degree=self.degree,
-                delta=self.delta,
-                max_cells=self.max_cells,
-                threshold=lambda kernel, noise: self._threshold(kernel, noise, domain.dimension),
-            )
+            return LearnedSearch(self, domain, seed)
         self.kernel.check_dimension(domain.dimension)
         given = self._assumptions(self.kernel)
         chosen: dict[str, Any] = {name: getattr(self, name) for name in ("budget", "degree", "delta", "max_cells")}
-        if self.as_printed:
-            return PrintedSearch(given, domain, seed, **chosen, threshold=self.threshold)  # None: its own
         options = CellOptions(**chosen, threshold=self._threshold(self.kernel, self.noise, domain.dimension))
         if self.sketch is not None:
             return SketchedSearch(given, domain, seed, options, sketch=self.sketch)
@@ -148,24 +135,20 @@ class LPGPUCB(Method):
         """Refuse the forms that do not handle contexts."""
         if self.sketch is not None:
             raise InvalidInput("contexts: expected LPGPUCB without a sketch, got one; leave `sketch` out")
-        if self.kernel is None or self.as_printed:
-            got = "kernel=None" if self.kernel is None else "as_printed=True"
-            raise InvalidInput(
-                f"contexts: expected a stated kernel and the certified form, got {got}; CGPUCB learns a kernel"
-            )
+        if self.kernel is None:
+            raise InvalidInput("contexts: expected a stated kernel, got kernel=None; CGPUCB learns a kernel")
 
     def _threshold(self, kernel: Kernel, noise: float, dimension: int) -> float:
+        """Return the threshold for a kernel and noise, stated or learned: gamma_n / sqrt(n), unless one was given."""
         if self.threshold is not None:
             return self.threshold
         return information_gain(kernel, self.budget, noise**2, dimension).value / float(np.sqrt(self.budget))
 
     def why_not_certified(self) -> str | None:
         if self.kernel is None:
-            return "the length-scale was learned from observations that are used again; state a kernel to certify"
+            return LEARNED
         if self.sketch is not None:
-            return WHY_NOT_CERTIFIED
-        if self.as_printed:
-            return "the printed constants do not hold (docs/errata.md); leave as_printed out"
+            return SKETCHED
         return None
 
 
@@ -175,28 +158,10 @@ class LP0(LPGPUCB):
 
     Parameters
     ----------
-    kernel, norm_bound, noise
-        The assumptions, fixed before the data: f has norm at most B in the kernel's RKHS and noise is
-        sigma-sub-Gaussian, in the units of the values. A kernel of None is learned from the first `n_initial`
-        trials, and nothing is certified then.
-    budget
-        n, the number of evaluations planned; more are allowed.
+    kernel, norm_bound, noise, budget, delta, threshold, holder, as_printed, n_initial, max_cells, sketch
+        As of `LPGPUCB`.
     degree
         k; 0 here, and best left so.
-    delta
-        Everything certified holds at once with probability at least 1 - delta.
-    threshold
-        What the variation over a cell is compared with; from the information gain by default.
-    holder
-        The user's own Hölder bound (L, alpha), used where it is below the kernel's modulus.
-    as_printed
-        Algorithm 1 line by line, with its printed constants: for research, without a certificate.
-    n_initial
-        How many uniform points come first where the kernel is learned.
-    max_cells
-        When this many cells exist, cells are evaluated instead of split.
-    sketch
-        How to sketch the posterior, for many thousands of evaluations; nothing is certified then.
 
     Examples
     --------

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quadrat._core.arrays import Array
-from quadrat.confidence import Assumptions, ChowdhuryGopalanBand, DeltaBudget, UserHolder
+from quadrat.confidence import Assumptions, ChowdhuryGopalanBand, DeltaBudget
 from quadrat.confidence.sketched_band import SketchedBand
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.gp.sketch import Sketch
-from quadrat.kernels import Kernel
 from quadrat.methods.base import CREDIBLE, Domain, Guess, Proposal, Search, Told, refuse_context
 from quadrat.methods.lp.cells import CellBounds
 from quadrat.methods.lp.search import CellLoop, CellOptions
 from quadrat.methods.surrogate import Learned, learn_kernel
 from quadrat.randomness import generator
 
-__all__ = ["WHY_NOT_CERTIFIED", "LearnedSearch", "SketchedSearch"]
+if TYPE_CHECKING:
+    from quadrat.methods.lp.method import LPGPUCB
 
-WHY_NOT_CERTIFIED = "the posterior is sketched, and its band is not a certified one; leave sketch out to certify"
+__all__ = ["LEARNED", "SKETCHED", "LearnedSearch", "SketchedSearch"]
+
+LEARNED = "the length-scale was learned from observations that are used again; state a kernel to certify"
+SKETCHED = "the posterior is sketched, and its band is not a certified one; leave sketch out to certify"
 
 
 class SketchedSearch(Search):
@@ -73,7 +76,7 @@ class SketchedSearch(Search):
         return Guess(belief.x[best].copy(), mean, (mean - half, mean + half))
 
     def certificate(self, point: Array) -> str:  # noqa: ARG002
-        return WHY_NOT_CERTIFIED
+        return SKETCHED
 
     def explain(self) -> dict[str, object]:
         process = self.band.process
@@ -89,35 +92,14 @@ class LearnedSearch(Search):
 
     Parameters
     ----------
-    domain, seed, n_initial
-        The cube, the seed, and how many points come first.
-    norm_bound, noise, holder
-        B and sigma, and the user's (L, alpha), all in the units of standardised values except sigma.
-    budget, degree, delta, max_cells
-        n, k, delta and the cap on cells.
-    threshold
-        From the learned kernel to gamma_n / sqrt(n).
+    method
+        Its norm bound and Hölder pair are in the units of standardised values, its noise in those of the values.
+    domain, seed
+        The cube, and the seed of the random draws.
     """
 
-    def __init__(
-        self,
-        domain: Domain,
-        seed: int,
-        *,
-        n_initial: int,
-        norm_bound: float,
-        noise: float,
-        holder: UserHolder | None,
-        budget: int,
-        degree: int,
-        delta: float,
-        max_cells: int,
-        threshold: Callable[[Kernel, float], float],
-    ) -> None:
-        self.dimension, self.seed, self.n_initial = domain.dimension, seed, n_initial
-        self.norm_bound, self.noise, self.holder = norm_bound, noise, holder
-        self.budget, self.degree, self.delta, self.max_cells = budget, degree, delta, max_cells
-        self.threshold = threshold
+    def __init__(self, method: LPGPUCB, domain: Domain, seed: int) -> None:
+        self.method, self.dimension, self.seed = method, domain.dimension, seed
         self.told: list[Told] = []
         self.shift, self.scale = 0.0, 1.0
         self.loop: CellLoop | None = None
@@ -133,7 +115,7 @@ class LearnedSearch(Search):
         self.told.append(told)
         if self.loop is not None:
             self._absorb(told)
-        elif len(self.told) >= self.n_initial:
+        elif len(self.told) >= self.method.n_initial:
             self._learn()
 
     def _learn(self) -> None:
@@ -141,15 +123,17 @@ class LearnedSearch(Search):
         y = np.concatenate([told.tame_values for told in self.told])
         spread = float(np.std(y))
         self.shift, self.scale = float(np.mean(y)), spread if spread > 1e-12 * (1 + float(np.abs(y).max())) else 1.0
-        noise = max(self.noise / self.scale, 1e-12)  # values of any size: as good as none
+        method = self.method
+        noise = max(method.noise / self.scale, 1e-12)  # values of any size: as good as none
         data = Observations.merge(X, (y - self.shift) / self.scale, max(noise, 1e-4) ** 2)
         kernel = learn_kernel(Learned(), data)
-        given = Assumptions(kernel, self.norm_bound, noise, self.holder)
-        band = ChowdhuryGopalanBand(given, self.delta / 3, budget=max(self.budget, 1))
+        given = Assumptions(kernel, method.norm_bound, noise, method.holder)
+        band = ChowdhuryGopalanBand(given, method.delta / 3, budget=method.budget)
         cells = CellBounds(
-            given, self.dimension, delta=self.delta, degree=self.degree, max_cells=self.max_cells, band=band
+            given, self.dimension, delta=method.delta, degree=method.degree, max_cells=method.max_cells, band=band
         )
-        self.loop = CellLoop(cells, self.seed, budget=self.budget, threshold=self.threshold(kernel, noise))
+        threshold = method._threshold(kernel, noise, self.dimension)
+        self.loop = CellLoop(cells, self.seed, budget=method.budget, threshold=threshold)
         self.belief = GaussianProcess(kernel, noise_variance=max(noise, 1e-4) ** 2)
         for told in self.told:
             self._absorb(told)
@@ -173,7 +157,7 @@ class LearnedSearch(Search):
         return Guess(self.belief.x[best_row].copy(), mean, (mean - half, mean + half))
 
     def certificate(self, point: Array) -> str:  # noqa: ARG002
-        return "the length-scale was learned from observations that are used again; state a kernel to certify"
+        return LEARNED
 
     def explain(self) -> dict[str, object]:
         return {} if self.loop is None else self.loop.explain()

@@ -1,8 +1,0 @@
-"""The properties lie in benchmarks/, which is not installed."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
