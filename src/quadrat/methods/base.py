@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import sqrt
 from typing import ClassVar, Literal, TypeAlias
@@ -266,6 +266,10 @@ class Domain:
     def slopes(self, gradients: Array) -> Array:
         """Return gradients (n, D) along the axes from those along the columns of `features`; 0 where not smooth."""
         return np.where(self.smooth, gradients[:, self.columns], 0.0)
+
+    def as_coordinates(self) -> Domain:
+        """Return the domain for a model to which every axis is a coordinate, choices included."""
+        return replace(self, axes=[replace(axis, ordered=True) for axis in self.axes])
 
     def neighbours(self, point: Array, rng: np.random.Generator, most: int = 12) -> Array:
         """Return rounded points that differ from `point`, (D,), on one axis that is not smooth; shape (m, D).

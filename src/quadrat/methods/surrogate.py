@@ -28,7 +28,7 @@ from quadrat.gp import Bounds, GaussianProcess, Observations, Priors, fit_map
 from quadrat.gp.prediction import Posterior
 from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.kernels import Kernel, Matern
-from quadrat.methods.acquisition import Score, expected_gain, maximise
+from quadrat.methods.acquisition import Acquisition, Score, expected_gain
 from quadrat.methods.base import CREDIBLE, Domain, Guess, Method, Proposal, Search, Told, refuse_context
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
@@ -434,9 +434,13 @@ class ModelSearch(Search):
 
     def decide(self, number: int, pending: Array) -> Proposal:
         """Propose a point from the model."""
-        score, why = self.method.score(self.model)
+        return self.maximise(number, pending, *self.method.score(self.model))
+
+    def maximise(self, number: int, pending: Array, score: Score, why: str) -> Proposal:
+        """Propose the point of the cube with the highest score, where deviations count pending points (p, D)."""
         with self.model.pending(pending) as gp:
-            x, value = maximise(gp, score, generator(self.seed, number, _ACQUISITION), dimension=self.dimension)
+            rng = generator(self.seed, number, _ACQUISITION)
+            x, value = Acquisition(gp, score, Domain.cube(self.dimension)).maximise(rng)
         return Proposal(x, f"{why} ({value:.4g})")
 
     def tell(self, told: Told) -> None:

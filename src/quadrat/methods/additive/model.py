@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import ceil, exp, log, sqrt
 from operator import add
@@ -26,8 +26,8 @@ from quadrat._core.arrays import Array
 from quadrat.gp import Bounds, GaussianProcess, LogNormal, Observations, Prediction, Priors, fit_map
 from quadrat.gp.observations import group_rows
 from quadrat.kernels import Kernel, Matern, OnAxes
-from quadrat.methods.acquisition import ascend, scattered
-from quadrat.methods.base import Told
+from quadrat.methods.acquisition import Effort, maximise
+from quadrat.methods.base import Domain, Told
 
 __all__ = ["AdditiveFit", "AdditiveModel", "GroupPosterior", "Groups", "Learner", "fit_additive", "total"]
 
@@ -37,6 +37,11 @@ Groups: TypeAlias = tuple[tuple[int, ...], ...]
 _LENGTHSCALE = LogNormal(-0.7, 0.7)  # around half the cube, a factor of two either way, besides a shift of all
 _COMMON = 0.7
 _LENGTHSCALES = (0.05, 10.0)
+_GROWTH = 1.4
+_LEAST_VARIANCE = 1e-8  # of the values' variance: a standard error of 0 must not make the matrix singular
+_TOP = 4  # observed points of highest mean, around whose coordinates each group is searched
+_UNIFORM = 96  # candidates for each axis of a group
+_EFFORT = Effort(near=16, scales=(0.1, 0.02), climbs=4, steps=16, fine_steps=12)
 
 
 @dataclass(frozen=True)
@@ -173,13 +178,6 @@ def inherited(fit: AdditiveFit, groups: Groups) -> list[float]:
 
 Learner: TypeAlias = Callable[[Observations, AdditiveFit | None, int], AdditiveFit]
 """From observations, the fit before and the number of trials to what is learned."""
-
-_GROWTH = 1.4
-_LEAST_VARIANCE = 1e-8  # of the values' variance: a standard error of 0 must not make the matrix singular
-_UNIFORM = 96  # candidates for each axis of a group
-_NEAR = (0.1, 0.02)  # how far candidates lie from the observed points of highest mean
-_TOP, _EACH = 4, 16
-_STARTS, _STEPS = 4, 16
 
 
 class AdditiveModel:
@@ -356,9 +354,6 @@ class GroupPosterior:
     def maximise(self, multiplier: float, rng: np.random.Generator) -> tuple[Array, float]:
         """Maximise sum_j [mu_j + multiplier sigma_j], group by group [K15, algorithm 1].
 
-        For each group uniform candidates and some around the coordinates of the points of highest mean, then a
-        quasi-Newton ascent from the best of them.
-
         Returns
         -------
         point
@@ -371,20 +366,20 @@ class GroupPosterior:
         top = np.argsort(-means, kind="stable")[:_TOP]
         for j, group in enumerate(self.fit.groups):
 
-            def slope(x: Array, j: int = j) -> tuple[Array, Array]:
+            def values(x: Array, j: int = j) -> Array:
+                at = self.predict(j, x)
+                return at.mean + multiplier * at.deviation
+
+            def slopes(x: Array, j: int = j) -> tuple[Array, Array]:
                 at = self.predict_with_gradients(j, x)
                 assert at.mean_gradient is not None
                 assert at.deviation_gradient is not None
                 return at.mean + multiplier * at.deviation, at.mean_gradient + multiplier * at.deviation_gradient
 
-            best = self._of[j][top]
-            candidates = np.vstack(
-                [best, scattered(best, _EACH, _NEAR, rng), rng.random((_UNIFORM * len(group), len(group)))]
+            best, effort = self._of[j][top], replace(_EFFORT, uniform=_UNIFORM * len(group))
+            found, value = maximise(
+                values, slopes, rng, domain=Domain.cube(len(group)), centres=best, effort=effort, candidates=best
             )
-            at = self.predict(j, candidates)
-            first = np.argsort(-(at.mean + multiplier * at.deviation), kind="stable")[:_STARTS]
-            ends, values = ascend(slope, candidates[first], steps=_STEPS)
-            winner = int(np.argmax(values))
-            point[list(group)] = ends[winner]
-            total += float(values[winner])
+            point[list(group)] = found
+            total += value
         return point, total

@@ -22,7 +22,7 @@ from quadrat.gp import GaussianProcess, LogNormal, Observations, Priors, fit_map
 from quadrat.gp.observations import group_rows
 from quadrat.kernels import Kernel, Matern, Tied
 from quadrat.methods.base import CREDIBLE, Domain
-from quadrat.methods.robust.worst_case import Bound, as_radius, lowest, most_robust, worst_value
+from quadrat.methods.robust.worst_case import as_radius, bound, lowest, most_robust, worst_value
 from quadrat.methods.surrogate import spread
 from quadrat.randomness import generator
 
@@ -115,9 +115,9 @@ def robust_choice(
     distinct = points[group_rows(points)[0]]
     means = gp.predict_mean(domain.features(distinct))
     top = distinct[np.argsort(-means, kind="stable")[:_TOP]]
-    found = most_robust(Bound(gp, -_CAUTION, domain), sides, generator(seed, len(points), _STREAM), centres=top)
+    found = most_robust(bound(gp, -_CAUTION, domain), sides, generator(seed, len(points), _STREAM), centres=top)
     point = domain.rounded(found.point[None, :])[0]  # integers so many that they are climbed along
-    at, _ = lowest(Bound(gp, 0.0, domain), point[None, :], sides)
+    at, _ = lowest(bound(gp, 0.0, domain), point[None, :], sides)
     rng = generator(seed, len(points), _DRAWS)
     worst = worst_value(gp, point, sides, rng, domain=domain, also=[at[0]])
     here = gp.predict(domain.features(point[None, :]))

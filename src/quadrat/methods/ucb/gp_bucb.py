@@ -22,16 +22,14 @@ import numpy as np
 
 from quadrat._core.arrays import Array, as_number
 from quadrat.gp import GaussianProcess
-from quadrat.methods.acquisition import Score, maximise, upper_bound
+from quadrat.methods.acquisition import Score, upper_bound
 from quadrat.methods.base import Domain, MethodFacts, Proposal
 from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.methods.ucb.gp_ucb import GPUCB, Agnostic, Continuous, Finite
 from quadrat.partition.unit_cube import as_count
-from quadrat.randomness import generator
 
 __all__ = ["GPBUCB", "BatchSearch", "information_of", "uncertainty"]
 
-_ACQUISITION = 1  # the stream of `ModelSearch`: with nothing pending and C = 0, points are those of GP-UCB
 _MOST = 50.0  # nats; exp of more would lose the mean to rounding: with so many the widest interval decides anyway
 
 
@@ -156,11 +154,8 @@ class BatchSearch(ModelSearch):
         running = pending[~(pending[:, None] == self._failed[None]).all(axis=2).any(axis=1)]
         method, begun = self.method, self.model.trials + len(running)
         first = method.n_initial + method.n_uncertain
-        score: Score
         if begun < first:
-            score, why = uncertainty, f"largest deviation: {begun} of {first} first trials begun"
-        else:
-            score, why = method.score_with(self.model, information_of(self.model.gp, running))
-        with self.model.pending(pending) as gp:
-            x, value = maximise(gp, score, generator(self.seed, number, _ACQUISITION), dimension=self.dimension)
-        return Proposal(x, f"{why} ({value:.4g})")
+            why = f"largest deviation: {begun} of {first} first trials begun"
+            return self.maximise(number, pending, uncertainty, why)
+        gained = information_of(self.model.gp, running)
+        return self.maximise(number, pending, *method.score_with(self.model, gained))

@@ -12,19 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from math import log, sqrt
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from quadrat._core.arrays import Array, Bools, as_number
+from quadrat._core.arrays import Array, as_number
 from quadrat.confidence.budget import as_probability, cell_share
 from quadrat.errors import InvalidInput
 from quadrat.gp.partitioned import PartitionedProcess, ProcessCell
 from quadrat.gp.prediction import Posterior
 from quadrat.gp.splitting import SplittingRule
 from quadrat.kernels import GammaExponential, Kernel, Matern, PiecewisePolynomial
-from quadrat.methods.acquisition import Score, expected_gain, upper_bound
+from quadrat.methods.acquisition import Acquisition, Effort, Score, expected_gain, maximise, top_points, upper_bound
 from quadrat.methods.base import CREDIBLE, Domain, Guess, MethodFacts, Proposal, Told, refuse_context
 from quadrat.methods.surrogate import Frame, Learned, ModelBased, ModelSearch, Surrogate, readings
 from quadrat.partition.unit_cube import as_count
@@ -32,15 +33,16 @@ from quadrat.randomness import generator
 
 __all__ = ["CellMaxima", "PartitionedModel", "PartitionedSearch", "Peak", "PiGPUCB"]
 
-_SCATTER, _NEAR = 31, 32  # names of streams: candidates all over a cell, and around what looks best
-_SPREAD = 96  # candidates all over a cell
-_AROUND, _TOPS, _STEPS = 16, 2, (0.1, 0.01)  # around each of the best observed points, in sides of the cell
+_GAIN, _STREAM = 2, 31  # names of streams: of `quadrat.methods.surrogate`, and of candidates in a cell
+_EFFORT = Effort(uniform=96, near=16, scales=(0.1, 0.01), climbs=4, apart=0.1, steps=16, fine_steps=16)
+_TOPS = 2  # observed points of a cell around which it is searched
 _CORNER_AXES = 5  # at most 2^5 corners of a cell; beyond five axes, axes share their ends
 _MARGIN = 1e-6  # between candidates and faces, in sides of the cell
-_SAME = 1e-9  # distance along each axis up to which two points are one
-_CLIMBED = 3  # cells that are climbed in
-_CLOSE = 1e-8  # relative change of the value at which a climb ends
-_MOST_STEPS = 60
+
+Multiplier: TypeAlias = Callable[[float, int, float], float]
+"""(gain of a cell in nats, its depth, noise in model units) to what its deviation is multiplied by."""
+RuleOf: TypeAlias = Callable[[Kernel, int], SplittingRule]
+"""From the kernel and D to when and how cells are split."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,6 @@ class Peak:
     point: Array
     value: float
     multiplier: float
-
-
-@dataclass
-class _Known:
-    count: int  # observations in the cell when this was found
-    rough: list[Peak]  # the best of each kind of candidates, the highest first; empty where there are none
-    climbed: Peak | None = None
 
 
 class CellMaxima:
@@ -73,10 +68,8 @@ class CellMaxima:
     """
 
     def __init__(self, seed: int, multiplier: Callable[[ProcessCell], float], domain: Domain) -> None:
-        self.seed = seed
-        self.multiplier = multiplier
-        self.domain = domain
-        self._known: dict[int, _Known] = {}
+        self.seed, self.multiplier, self.domain = seed, multiplier, domain
+        self._known: dict[int, tuple[int, Peak]] = {}  # cell: observations when this was found, and its peak
 
     def highest(self, process: PartitionedProcess, pending: Array) -> Peak:
         """Return the point of the highest index over all cells, with pending points (p, D) counted as observed."""
@@ -90,90 +83,33 @@ class CellMaxima:
         known = {}
         for cell in process.cells:
             kept = self._known.get(cell.number)
-            if kept is None or kept.count != cell.count or cell.number in waiting:
-                kept = _Known(cell.count, self._rough(cell, waiting.get(cell.number)))
+            if kept is None or kept[0] != cell.count or cell.number in waiting:
+                kept = cell.count, self._peak(cell, waiting.get(cell.number))
             known[cell.number] = kept
         self._known = {number: kept for number, kept in known.items() if number not in waiting}
-        worth = [cell for cell in process.cells if known[cell.number].rough]
-        if not worth:
-            peaks = (self._rough(cell, waiting.get(cell.number), anywhere=True)[0] for cell in process.cells)
-            return max(peaks, key=lambda peak: peak.value)
-        ranked = sorted(worth, key=lambda cell: -known[cell.number].rough[0].value)  # of equals the oldest
-        best: Peak | None = None
-        for cell in ranked[:_CLIMBED]:
-            kept = known[cell.number]
-            if kept.climbed is None:
-                kept.climbed = self._climb(cell, kept.rough, waiting.get(cell.number))
-            if best is None or kept.climbed.value > best.value:
-                best = kept.climbed
-        assert best is not None
-        return best
+        return max((peak for _, peak in known.values()), key=lambda peak: peak.value)  # of equals the oldest
 
-    def _rough(self, cell: ProcessCell, waiting: Array | None, *, anywhere: bool = False) -> list[Peak]:
-        """The best of each kind of candidates, the highest first; with `anywhere` none is left out."""
+    def _peak(self, cell: ProcessCell, waiting: Array | None) -> Peak:
+        """The peak of one cell; minus infinity where none of its candidates may be evaluated."""
         (low, high), beta = _inside(cell, waiting), self.multiplier(cell)
-        spread = low + (high - low) * generator(self.seed, _SCATTER, cell.number).random((_SPREAD, len(low)))
-        batches = [spread, _corners(low, high)]
-        if cell.count:
-            rng = generator(self.seed, _NEAR, cell.number, cell.count)
-            x = cell.gp.x
-            tops = x[np.argsort(-cell.gp.predict_mean(x), kind="stable")[:_TOPS]]
-            around = np.repeat(tops, _AROUND, axis=0)
-            steps = np.resize(_STEPS, len(around))[:, None] * (high - low) * rng.standard_normal(around.shape)
-            moved = rng.random(around.shape) < max(0.5, 1 / len(low))
-            batches.append(np.vstack([tops, np.clip(around + np.where(moved, steps, 0.0), low, high)]))
-        standing = batches if anywhere else [self._standing(cell, batch) for batch in batches]
-        if waiting is not None:
-            free = [points[~_among(points, waiting)] for points in standing]
-            standing = free if any(map(len, free)) else standing  # where every setting is pending, one is repeated
-        peaks = []
-        for points in standing:
-            if not len(points):
-                continue
-            at = cell.gp.predict(points)
-            values = at.mean + beta * at.deviation
-            best = int(np.argmax(values))
-            peaks.append(Peak(points[best], float(values[best]), beta))
-        return sorted(peaks, key=lambda peak: -peak.value)
+        index = Acquisition(cell.gp, upper_bound(beta), self._coordinates)
 
-    def _standing(self, cell: ProcessCell, points: Array) -> Array:
-        """The points that these, (m, D), stand for, without those that lie outside the cell or may not be evaluated."""
-        points = self.domain.rounded(points)
-        points = points[((points >= cell.lower) & (points <= cell.last)).all(axis=1)]
-        return points[self.domain.allowed(points)] if len(points) else points
+        def values(points: Array) -> Array:
+            own = ((points >= cell.lower) & (points <= cell.last)).all(axis=1)
+            return np.where(own & self.domain.allowed(points), index.values(points), -np.inf)
 
-    def _climb(self, cell: ProcessCell, starts: list[Peak], waiting: Array | None) -> Peak:
-        smooth = self.domain.smooth
-        if not len(cell.gp.cholesky.diagonal) or not smooth.any():
-            return starts[0]  # nothing known, so that the index is the same everywhere, or nowhere to climb to
-        from scipy.optimize import minimize
+        tops = top_points(cell.gp, len(low), _TOPS)
+        point, value = maximise(
+            values, index.slopes, generator(self.seed, _STREAM, cell.number, cell.count), domain=self._coordinates,
+            centres=tops, effort=_EFFORT, candidates=np.vstack([_corners(low, high), tops]), box=(low, high),
+            avoided=waiting,
+        )  # fmt: skip
+        return Peak(point, value, beta)
 
-        beta = starts[0].multiplier
-        low, high = _inside(cell, waiting)
-
-        def downhill(x: Array) -> tuple[float, Array]:
-            at = cell.gp.predict_with_gradients(x[None, :])
-            assert at.mean_gradient is not None
-            assert at.deviation_gradient is not None
-            return -float(at.mean[0] + beta * at.deviation[0]), -(at.mean_gradient + beta * at.deviation_gradient)[0]
-
-        ends = [starts[0]]
-        for start in starts:
-            # An observed point, which is a candidate as it is, may lie nearer to a face than others.
-            bounds = np.where(smooth, [np.minimum(low, start.point), np.maximum(high, start.point)], start.point)
-            found = minimize(
-                downhill,
-                start.point,
-                jac=True,
-                method="L-BFGS-B",
-                bounds=list(zip(*bounds, strict=True)),
-                options={"ftol": _CLOSE, "maxiter": _MOST_STEPS},
-            )
-            if np.isfinite(found.x).all():
-                points = self._standing(cell, np.clip(found.x, *bounds)[None, :])
-                points = points if waiting is None else points[~_among(points, waiting)]
-                ends += [Peak(point, -downhill(point)[0], beta) for point in points]
-        return max(ends, key=lambda peak: peak.value)
+    @cached_property
+    def _coordinates(self) -> Domain:
+        """The domain as cells see it: every axis is a coordinate."""
+        return self.domain.as_coordinates()
 
 
 def _inside(cell: ProcessCell, waiting: Array | None) -> tuple[Array, Array]:
@@ -187,24 +123,11 @@ def _inside(cell: ProcessCell, waiting: Array | None) -> tuple[Array, Array]:
     return low, cell.upper - margin * (steps + (cell.upper < 1.0))
 
 
-def _among(points: Array, waiting: Array) -> Bools:
-    """Which points (m, D) are, up to rounding, among these (p, D)."""
-    same = np.abs(points[:, None, :] - waiting[None, :, :]).max(axis=2) < _SAME
-    return np.asarray(same.any(axis=1))
-
-
 def _corners(low: Array, high: Array) -> Array:
     """Some corners of a box, (m, D): far from observations, deviations are largest there, and climbs end there."""
     d = len(low)
     ends = (np.arange(2 ** min(d, _CORNER_AXES))[:, None] >> (np.arange(d) % _CORNER_AXES)) & 1
     return np.where(ends == 1, high, low)
-
-
-Multiplier: TypeAlias = Callable[[float, int, float], float]
-"""(gain of a cell in nats, its depth, noise in model units) to what its deviation is multiplied by."""
-RuleOf: TypeAlias = Callable[[Kernel, int], SplittingRule]
-
-_GAIN = 2  # the name of a stream beside (seed, trial number), as in `quadrat.methods.surrogate`
 
 
 class PartitionedModel:
