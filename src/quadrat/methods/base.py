@@ -21,11 +21,10 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from quadrat._core.arrays import Array, ArrayLike, Bools, Ints
+from quadrat._core.arrays import Array, Bools, Ints
 from quadrat._core.printing import printed
 from quadrat.confidence import Certificate
 from quadrat.errors import NotAvailable
-from quadrat.partition import Cell, Partition
 from quadrat.randomness import generator
 
 __all__ = [
@@ -470,8 +469,8 @@ class Classification:
     >>> found = Classification(
     ...     halves, halves + 0.5, np.array([BELOW, ABOVE]), np.zeros(2), np.ones(2), 0.5, accuracy=0.5, delta=0.05
     ... )
-    >>> found.volume(ABOVE), found.labels_at([[0.2], [0.5]]).tolist()
-    (0.5, [-1, 1])
+    >>> found.volume(ABOVE)
+    0.5
     """
 
     lower: Array
@@ -495,11 +494,6 @@ class Classification:
     def volume(self, label: int) -> float:
         """Return how much of the cube has this label."""
         return float(self.volumes[self.label == label].sum())
-
-    def labels_at(self, points: ArrayLike) -> Ints:
-        """Return the labels of the cells that hold points (n, D) of the cube, shape (n,)."""
-        cells = Partition(self.lower, self.upper, Cell.unit(self.lower.shape[1]), np.arange(len(self.label)))
-        return np.asarray(self.label[cells.locate_many(points)])
 
 
 class Search(ABC):

@@ -282,18 +282,16 @@ class FidelitySearch(Search):
         evaluated at any level and points near the best of them.
         """
         refuse_context(self, context)
-        model, frame = self.model, self.model.frame
+        model = self.model
         rng = generator(self.seed, model.trials, _GAIN)
         points = self._at_target(np.vstack([gp.x for gp in model.gps if len(gp)]))
         best, _ = maximise(
             self._sureness, None, rng, domain=self._target, centres=points[:0], effort=_OF_SUREST, candidates=points
         )
         (mean,), (deviation,) = model.blend(best[None, :])
-        low, high = (frame.to_values(float(mean + side * CREDIBLE * deviation)) for side in (-1, 1))
         drawn = self._gains(best, rng)
-        gain, upper = (None, None) if drawn is None else gain_of(frame.scale * drawn)
-        value = frame.to_values(float(mean))
-        return Guess(self._join(best, self.levels - 1), value, (low, high), gain=gain, gain_upper=upper)
+        gain = None if drawn is None else gain_of(drawn)
+        return model.frame.guess(self._join(best, self.levels - 1), float(mean), float(deviation), gain)
 
     def _sureness(self, points: Array) -> Array:
         # Which is best rests on what was seen: a target of which nothing is known is as far away at all points.

@@ -57,18 +57,8 @@ class StableOpt(ModelBased):
         B >= ||f||_K, in model units; used only without a multiplier.
     delta
         Probability with which the bounds may fail; used only without a multiplier.
-    kernel
-        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe: Matérn with nu = 2.5,
-        its length-scale learned from the first `n_initial` trials.
-    noise
-        Standard deviation of one observation, > 0, in the units of the values.
-    n_initial
-        Trials that must be told before the model decides, >= 1; until then points are uniform.
-    standardise
-        Whether the model sees values less their mean and divided by their standard deviation: model units are then
-        multiples of that deviation, otherwise the units of the values.
-    sketch
-        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
+    kernel, noise, n_initial, standardise, sketch
+        As of `GPUCB`.
 
     Examples
     --------
@@ -173,8 +163,8 @@ class StableSearch(ModelSearch):
         said["worst case"] = {
             "of": choice.point.tolist(),
             "perturbation": self.radius.tolist(),
-            "value": frame.shift + frame.scale * worst.value,
-            "credible interval": [frame.shift + frame.scale * side for side in worst.interval],
+            "value": frame.to_values(worst.value),
+            "credible interval": [frame.to_values(side) for side in worst.interval],
             "at": at[0].tolist(),
         }
         return said

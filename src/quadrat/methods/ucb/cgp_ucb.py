@@ -218,15 +218,8 @@ class CGPUCB(ModelBased):
     form, delta, scale
         beta_t [K11, theorem 1]: as of `GPUCB`, with t counting rounds in all contexts and D all axes. The theorem is
         `scale` = 1; it explores for very long.
-    noise
-        Standard deviation of one observation, > 0, in the units of the values.
-    n_initial
-        Trials that must be told before the model decides, >= 1; until then points are uniform.
-    standardise
-        Whether the model sees values less their mean and divided by their standard deviation: model units are then
-        multiples of that deviation, otherwise the units of the values.
-    sketch
-        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
+    noise, n_initial, standardise, sketch
+        As of `GPUCB`.
 
     Examples
     --------

@@ -157,18 +157,8 @@ class GPUCBPE(ModelBased):
     region_scale
         What beta_t is multiplied by in y_dot and R+. 1 is the theorem. Its region is most of the cube for long, where
         exploring teaches little about the maximum: with 0.05 (and `scale` = 0.2) R+ reaches about 1.3 deviations up.
-    kernel
-        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe: Matérn with nu = 2.5,
-        its length-scale learned from the first `n_initial` trials.
-    noise
-        Standard deviation of one observation, > 0, in the units of the values.
-    n_initial
-        Trials that must be told before the model decides, >= 1; until then points are uniform.
-    standardise
-        Whether the model sees values less their mean and divided by their standard deviation: model units are then
-        multiples of that deviation, otherwise the units of the values.
-    sketch
-        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
+    kernel, noise, n_initial, standardise, sketch
+        As of `GPUCB`.
 
     Examples
     --------

@@ -14,20 +14,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, sqrt
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, cast
 
 import numpy as np
 
 from quadrat._core.arrays import Array, as_number
 from quadrat.confidence.budget import as_probability, cell_share
 from quadrat.errors import InvalidInput
+from quadrat.gp import GaussianProcess
 from quadrat.gp.partitioned import PartitionedProcess, ProcessCell
-from quadrat.gp.prediction import Posterior
 from quadrat.gp.splitting import SplittingRule
 from quadrat.kernels import GammaExponential, Kernel, Matern, PiecewisePolynomial
 from quadrat.methods.acquisition import Acquisition, Effort, Score, expected_gain, maximise, top_points, upper_bound
-from quadrat.methods.base import CREDIBLE, Domain, Guess, MethodFacts, Proposal, Told, refuse_context
-from quadrat.methods.surrogate import Frame, Learned, ModelBased, ModelSearch, Surrogate, readings
+from quadrat.methods.base import CREDIBLE, Domain, Guess, MethodFacts, Proposal, refuse_context
+from quadrat.methods.surrogate import Frame, Learned, ModelBased, ModelSearch, Surrogate
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 
@@ -130,67 +130,26 @@ def _corners(low: Array, high: Array) -> Array:
     return np.where(ends == 1, high, low)
 
 
-class PartitionedModel:
-    """The partitioned processes of a search: told trials go in, posteriors come out, in model units.
-
-    Units and kernel are learned as by every model-based method, from the trials of the `Surrogate`, whose own posterior
-    is never built.
-    """
+class PartitionedModel(Surrogate):
+    """The partitioned processes of a search: told trials go in, posteriors come out, in model units."""
 
     def __init__(self, method: ModelBased, rule: RuleOf, dimension: int) -> None:
-        self.method, self.rule, self.dimension = method, rule, dimension
-        self.learning = Surrogate(method, dimension)
-        self._told: list[tuple[Array, float, float]] = []  # one an observation, in the units of the values
-        self._built: Frame | None = None  # what the two below were built with
-        self._absorbed = 0  # observations that they have taken in
-        self._index: PartitionedProcess
-        self._belief: PartitionedProcess
-
-    def tell(self, told: Told) -> None:
-        """Take in one trial."""
-        self.learning.tell(told)
-        x = np.asarray(told.x, dtype=np.float64)
-        self._told += [(x, value, variance) for value, variance in readings(told, self.method.noise)]
-
-    @property
-    def frame(self) -> Frame:
-        """The kernel, and the map between values and model units."""
-        return self.learning.frame
-
-    @property
-    def noise(self) -> float:
-        """Standard deviation of one observation's noise, in model units."""
-        return self.learning.noise
+        super().__init__(method, dimension)
+        self.rule = rule
 
     @property
     def index(self) -> PartitionedProcess:
         """The posterior that the index reads, with the method's regulariser for noise."""
-        self._update()
-        return self._index
+        return cast(PartitionedProcess, self.gp)
 
     @property
-    def belief(self) -> PartitionedProcess:
+    def believed(self) -> PartitionedProcess:
         """The posterior under the stated noise, which recommends; its cells are those of `index`."""
-        self._update()
-        return self._belief
+        return cast(PartitionedProcess, self.belief)
 
-    def _update(self) -> None:
-        """Take in what was told since the last time; begin anew where units or kernel changed."""
-        frame, noise = self.frame, self.noise**2
-        if self._built is not frame:
-            rule = self.rule(frame.kernel, self.dimension)
-            regulariser = self.method.regulariser(noise)
-            self._belief = PartitionedProcess(rule, noise_variance=noise)
-            same = regulariser == noise
-            self._index = self._belief if same else PartitionedProcess(rule, noise_variance=regulariser)
-            self._built, self._absorbed = frame, 0
-        ratio = self._index.noise_variance / noise
-        for x, value, noise_variance in self._told[self._absorbed :]:
-            y, variance = frame.to_model(np.array([value])), frame.variances(np.array([noise_variance]))
-            self._belief.add(x[None, :], y, variance)
-            if self._index is not self._belief:
-                self._index.add(x[None, :], y, ratio * variance)
-        self._absorbed = len(self._told)
+    def exact(self, frame: Frame, noise_variance: float) -> GaussianProcess:
+        rule = self.rule(frame.kernel, self.dimension)
+        return cast(GaussianProcess, PartitionedProcess(rule, noise_variance=noise_variance))
 
 
 class PartitionedSearch(ModelSearch):
@@ -213,16 +172,12 @@ class PartitionedSearch(ModelSearch):
     def __init__(self, method: ModelBased, rule: RuleOf, multiplier: Multiplier, domain: Domain, seed: int) -> None:
         super().__init__(method, domain, seed)
         self.multiplier = multiplier
-        self.cells = PartitionedModel(method, rule, domain.dimension)
-        self.model = self.cells.learning
+        self.model: PartitionedModel = PartitionedModel(method, rule, domain.dimension)
         self._maxima: tuple[PartitionedProcess, CellMaxima] | None = None
-
-    def tell(self, told: Told) -> None:
-        self.cells.tell(told)
 
     def decide(self, number: int, pending: Array) -> Proposal:  # noqa: ARG002  # draws are named by cells
         """Propose the point of the highest index; deviations count pending points."""
-        process, noise = self.cells.index, self.cells.noise
+        process, noise = self.model.index, self.model.noise
         if self._maxima is None or self._maxima[0] is not process:
             found = CellMaxima(self.seed, lambda cell: self.multiplier(cell.gain, cell.depth, noise), self.domain)
             self._maxima = process, found
@@ -237,29 +192,21 @@ class PartitionedSearch(ModelSearch):
     def recommend(self, context: Array | None = None) -> Guess:
         """Return the evaluated point whose 90 % credible interval has the highest lower end."""
         refuse_context(self, context)
-        process = self.cells.belief
+        process = self.model.believed
         x = process.x
         at = process.predict(x)
         best = int(np.argmax(at.mean - CREDIBLE * at.deviation))
         gain = expected_gain(process, x[best], generator(self.seed, self.model.trials, _GAIN), self.domain)
-        return self.cells.frame.guess(x[best].copy(), float(at.mean[best]), float(at.deviation[best]), gain)
-
-    @property
-    def belief(self) -> Posterior:
-        return self.cells.belief
+        return self.model.frame.guess(x[best].copy(), float(at.mean[best]), float(at.deviation[best]), gain)
 
     def explain(self) -> dict[str, object]:
         if not self.model.trials:
             return {"trials": 0}
-        frame, process = self.cells.frame, self.cells.belief
-        cells = process.cells
+        cells = self.model.believed.cells
+        said = super().explain()
+        del said["information gain"]
         return {
-            "trials": self.model.trials,
-            "initial design complete": self.model.settled,
-            "kernel": repr(frame.kernel),
-            "shift": frame.shift,
-            "scale": frame.scale,
-            "log evidence": process.log_evidence,
+            **said,
             "largest cell": max(cell.count for cell in cells),
             "cells": [
                 {
@@ -267,9 +214,9 @@ class PartitionedSearch(ModelSearch):
                     "upper": cell.upper.tolist(),
                     "depth": cell.depth,
                     "observations": cell.count,
-                    "multiplier": self.multiplier(index.gain, index.depth, self.cells.noise),
+                    "multiplier": self.multiplier(index.gain, index.depth, self.model.noise),
                 }
-                for cell, index in zip(cells, self.cells.index.cells, strict=True)
+                for cell, index in zip(cells, self.model.index.cells, strict=True)
             ],
         }
 
@@ -308,18 +255,8 @@ class PiGPUCB(ModelBased):
         (experiments/partitioned.py compares).
     all_axes
         Whether a split halves every axis, as printed, into 2^D cells (at most 10 dimensions), or one at a time.
-    kernel
-        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe: Matérn with nu = 2.5,
-        its length-scale learned from the first `n_initial` trials.
-    noise
-        Standard deviation of one observation, > 0, in the units of the values.
-    n_initial
-        Trials that must be told before the model decides, >= 1; until then points are uniform.
-    standardise
-        Whether the model sees values less their mean and divided by their standard deviation: model units are then
-        multiples of that deviation, otherwise the units of the values.
-    sketch
-        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
+    kernel, noise, n_initial, standardise, sketch
+        As of `GPUCB`.
 
     Examples
     --------
@@ -393,6 +330,6 @@ class PiGPUCB(ModelBased):
         return self.scale * (self.norm_bound + noise * sqrt(2 * (gain + 1 + union)))
 
     def score(self, model: Surrogate) -> tuple[Score, str]:
-        """Return the index of the undivided cube, under the exact posterior of all that was told."""
+        """Return the index of an undivided cube that gained as much as all cells together."""
         beta = self.multiplier(model.gain, 0, model.noise)
         return upper_bound(beta), f"largest upper confidence bound, beta = {beta:.3g}"
