@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log, pi, sqrt
 from typing import TypeAlias
 
@@ -253,6 +254,9 @@ class Effort:
         Candidates around each of the centres, and how far from it in turn, in sides of the cube or the box.
     climbs, apart
         How many of the best candidates are climbed from, and how far these are from each other in some coordinate.
+    by_batch
+        Whether half of the climbs start from uniform candidates and half from the others: uniform points never come
+        near a narrow peak in many dimensions, and look better than what is near it.
     steps
         Calls of the function in these climbs, all at once.
     fine_steps
@@ -264,8 +268,9 @@ class Effort:
     uniform: int = 512
     near: int = 24
     scales: tuple[float, ...] = (0.1, 0.01, 0.001)
-    climbs: int = 12
+    climbs: int = 24
     apart: float = 0.05
+    by_batch: bool = True
     steps: int = 20
     fine_steps: int = 30
     zooms: tuple[float, ...] = ()
@@ -387,11 +392,14 @@ def peaks(
     if not domain.smooth.all():
         batches += [domain.neighbours(centre, rng) for centre in centres]
     points = part.placed(np.vstack(batches))
+    heights, parts = values(points), [0, effort.uniform, len(points)] if effort.by_batch else [0, len(points)]
     starts: list[Array] = []
-    order = np.argsort(-values(points), kind="stable")
-    while len(order) and len(starts) < effort.climbs:
-        starts.append(points[order[0]])
-        order = order[part.distances(points[order], starts[-1]) > effort.apart]
+    for first, last in pairwise(parts):
+        order = first + np.argsort(-heights[first:last], kind="stable")
+        most = len(starts) + effort.climbs // (len(parts) - 1)
+        while len(order) and len(starts) < most:
+            starts.append(points[order[0]])
+            order = order[part.distances(points[order], starts[-1]) > effort.apart]
     chosen = np.array(starts)
     if slopes is None or not part.smooth.any():
         return chosen, chosen[:0]

@@ -41,7 +41,7 @@ _GROWTH = 1.4
 _LEAST_VARIANCE = 1e-8  # of the values' variance: a standard error of 0 must not make the matrix singular
 _TOP = 4  # observed points of highest mean, around whose coordinates each group is searched
 _UNIFORM = 96  # candidates for each axis of a group
-_EFFORT = Effort(near=16, scales=(0.1, 0.02), climbs=4, steps=16, fine_steps=12)
+_EFFORT = Effort(near=16, scales=(0.1, 0.02), climbs=8, steps=16, fine_steps=12)
 
 
 @dataclass(frozen=True)

@@ -159,8 +159,8 @@ class AutoScore:
             domain=self.domain,
             centres=best,
             effort=Effort(
-                uniform=UNIFORM, near=NEAR * len(SCALES), scales=SCALES, climbs=CLIMBS, apart=_APART, steps=STEPS,
-                fine_steps=0,
+                uniform=UNIFORM, near=NEAR * len(SCALES), scales=SCALES, climbs=CLIMBS, apart=_APART, by_batch=False,
+                steps=STEPS, fine_steps=0,
             ),
             box=box,
         )  # fmt: skip

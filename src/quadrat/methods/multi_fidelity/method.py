@@ -63,7 +63,7 @@ _TOP = 2  # observed points of each level around which the index is searched
 # phi has kinks where two levels meet, on which a climb along gradients stops short: chance steps do not.
 _OF_INDEX = Effort(near=32, scales=(0.1, 0.01), zooms=(0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005))
 # How far a recommended point may move from an evaluated one, step by step.
-_OF_SUREST = Effort(uniform=0, near=0, climbs=1, zooms=(0.05, 0.02, 0.01, 0.005, 0.002))
+_OF_SUREST = Effort(uniform=0, near=0, climbs=2, zooms=(0.05, 0.02, 0.01, 0.005, 0.002))
 _DRAWS = 256  # of the target, to estimate what is still to gain
 _LEAST_AT_TARGET = 2
 _AFFORDABLE, _POINTS_AN_AXIS = 0.25, 10  # what a level of the initial design may cost, in evaluations of the target

@@ -35,7 +35,8 @@ _FACES, _CORNERS, _BETWEEN = 32, 16, 8  # at most so many points of each kind in
 _DENSE = 128  # points between, where the minimum is drawn jointly
 _DRAWS = 512
 _CENTRES = 4  # the first centres, around which candidates are scattered
-_EFFORT = Effort(uniform=96, near=16, scales=(0.1, 0.03), climbs=6, apart=0.0, steps=12)  # soft minima are climbed
+# Soft minima are climbed.
+_EFFORT = Effort(uniform=96, near=16, scales=(0.1, 0.03), climbs=6, apart=0.0, by_batch=False, steps=12)
 _SOFTNESS = 0.05  # of the spread of the function's values: the temperature of the soft minimum
 _ZOOMS, _TRIED = (0.3, 0.1, 0.03, 0.01), 12  # distances, of the box's half-side and at least of 0.03, and how many
 _LEAST_ZOOM = 0.03

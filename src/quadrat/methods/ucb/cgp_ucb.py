@@ -46,7 +46,7 @@ Composition: TypeAlias = Literal["product", "sum"]
 
 _ACQUISITION, _GAIN, _ASCENT = 1, 2, 3  # names of streams beside (seed, trial number), which draws the initial points
 _UNIFORM = 256  # points of the slice that are candidates
-_EFFORT = Effort(uniform=0, near=12, climbs=8, steps=12, fine_steps=20)
+_EFFORT = Effort(uniform=0, near=12, climbs=8, by_batch=False, steps=12, fine_steps=20)
 _TRIES = 8  # batches drawn until one has a point that may be evaluated
 _CENTRES = 4  # observed actions around which the slice of a context is searched
 _POINTS, _DRAWS = 256, 256  # points of the slice at which f is drawn to estimate what is still to gain, and draws

@@ -34,7 +34,7 @@ from quadrat.randomness import generator
 __all__ = ["GPUCBPE", "ExploringSearch", "Region", "explore"]
 
 _ACQUISITION, _LOWER = 1, 3  # streams: the first is that of `ModelSearch`
-_EFFORT = Effort(uniform=0, near=48, scales=(0.2, 0.05, 0.01), climbs=8, apart=0.1, steps=30)
+_EFFORT = Effort(uniform=0, near=48, scales=(0.2, 0.05, 0.01), climbs=16, apart=0.1, by_batch=False, steps=40)
 _UNIFORM = 768  # further candidates
 _BEYOND = 0.1  # they are drawn from a cube so much larger and clipped: deviations are largest on faces
 _PENALTY = 100.0  # per squared shortfall, both in prior deviations

@@ -34,7 +34,7 @@ from quadrat.randomness import generator
 __all__ = ["CellMaxima", "PartitionedModel", "PartitionedSearch", "Peak", "PiGPUCB"]
 
 _GAIN, _STREAM = 2, 31  # names of streams: of `quadrat.methods.surrogate`, and of candidates in a cell
-_EFFORT = Effort(uniform=96, near=16, scales=(0.1, 0.01), climbs=4, apart=0.1, steps=16, fine_steps=16)
+_EFFORT = Effort(uniform=96, near=16, scales=(0.1, 0.01), climbs=8, apart=0.1, steps=16, fine_steps=16)
 _TOPS = 2  # observed points of a cell around which it is searched
 _CORNER_AXES = 5  # at most 2^5 corners of a cell; beyond five axes, axes share their ends
 _MARGIN = 1e-6  # between candidates and faces, in sides of the cell
