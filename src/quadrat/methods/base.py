@@ -49,6 +49,7 @@ __all__ = [
     "Pruned",
     "Search",
     "Told",
+    "as_coordinates",
     "probed",
     "refuse_context",
     "sample_if_thin",
@@ -72,11 +73,6 @@ def probed(rounded: Callable[[Array], Array]) -> tuple[Array, Ints]:
     ----------
     rounded
         From coordinates on the axis, shape (n,), to those that stand for them, (n,).
-
-    Examples
-    --------
-    >>> probed(np.round)[0].tolist()
-    [0.0, 1.0]
     """
     return np.unique(rounded(np.linspace(0.0, 1.0, PROBES)), return_counts=True)
 
@@ -266,10 +262,6 @@ class Domain:
         """Return gradients (n, D) along the axes from those along the columns of `features`; 0 where not smooth."""
         return np.where(self.smooth, gradients[:, self.columns], 0.0)
 
-    def as_coordinates(self) -> Domain:
-        """Return the domain for a model to which every axis is a coordinate, choices included."""
-        return replace(self, axes=[replace(axis, ordered=True) for axis in self.axes])
-
     def neighbours(self, point: Array, rng: np.random.Generator, most: int = 12) -> Array:
         """Return rounded points that differ from `point`, (D,), on one axis that is not smooth; shape (m, D).
 
@@ -288,6 +280,11 @@ class Domain:
                     found.append(moved)
         others = self.rounded(np.array(found).reshape(-1, self.dimension))
         return np.asarray(others[(others != point).any(axis=1)])  # what does not exist there has no neighbours
+
+
+def as_coordinates(domain: Domain) -> Domain:
+    """Return the domain for a model to which every axis is a coordinate, choices included."""
+    return replace(domain, axes=[replace(axis, ordered=True) for axis in domain.axes])
 
 
 CREDIBLE = 1.6448536269514722

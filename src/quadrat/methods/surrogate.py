@@ -42,6 +42,7 @@ __all__ = [
     "Surrogate",
     "is_due",
     "learn_kernel",
+    "merged",
     "readings",
     "spread",
 ]
@@ -121,12 +122,6 @@ def learn_kernel(form: Learned, data: Observations, previous: Kernel | None = No
         Merged observations in model units, noise variances known.
     previous
         The fit before, where the search then starts; otherwise it starts from five length-scales of the range.
-
-    Examples
-    --------
-    >>> data = Observations.merge([[0.1], [0.3], [0.6], [0.8]], [0.0, 0.8, 0.9, 0.2], 0.01)
-    >>> round(float(np.max(learn_kernel(Learned(), data).lengthscales)), 2)
-    0.42
     """
     low, high = form.lengthscales
     grid = np.geomspace(low, high, 5)
@@ -500,6 +495,18 @@ def readings(told: Told, noise: float) -> list[tuple[float, float]]:
     if told.variance is None:
         return [(float(value), noise**2) for value in told.tame_values]
     return [(float(np.mean(told.tame_values)), float(told.variance))]
+
+
+def merged(x: Array, y: Array, variances: Array, least: float) -> Observations:
+    """Return merged observations of values (n,) at points (n, D), from noise variances (n,), NaN where not known.
+
+    Those that are known stay apart from the others, and are at `least` so large.
+    """
+    known = ~np.isnan(variances)
+    if not known.any():
+        return Observations.merge(x, y)
+    stated = Observations.merge(x[known], y[known], np.maximum(variances[known], least))
+    return stated if known.all() else Observations.merge(x[~known], y[~known]) + stated
 
 
 def spread(y: Array, deviations: Array | None = None) -> float:

@@ -28,6 +28,7 @@ from quadrat.gp.observations import group_rows
 from quadrat.kernels import Kernel, Matern, OnAxes
 from quadrat.methods.acquisition import Effort, maximise
 from quadrat.methods.base import Domain, Told
+from quadrat.methods.surrogate import Learning, merged
 
 __all__ = ["AdditiveFit", "AdditiveModel", "GroupPosterior", "Groups", "Learner", "fit_additive", "total"]
 
@@ -115,15 +116,6 @@ def fit_additive(
         Of one observation; None learns it.
     previous
         A fit, perhaps for other groups, where the search starts; otherwise in the middle of the priors.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.random((40, 2))
-    >>> data = Observations.merge(x, np.sin(6 * x[:, 0]) + 0.1 * rng.standard_normal(40))
-    >>> fit = fit_additive(data, ((0,), (1,)), nu=2.5, noise_variance=None)
-    >>> fit.amplitudes[0] > 3 * fit.amplitudes[1]
-    True
     """
     share, middle = 1 / sqrt(len(groups)), exp(_LENGTHSCALE.mean)
     shape = total(groups, [Matern(nu, (middle,) * len(group), amplitude=share) for group in groups])
@@ -180,7 +172,7 @@ Learner: TypeAlias = Callable[[Observations, AdditiveFit | None, int], AdditiveF
 """From observations, the fit before and the number of trials to what is learned."""
 
 
-class AdditiveModel:
+class AdditiveModel(Learning[AdditiveFit]):
     """Told trials go in, posteriors come out.
 
     Parameters
@@ -194,13 +186,12 @@ class AdditiveModel:
     """
 
     def __init__(self, learn: Learner, dimension: int, n_initial: int) -> None:
+        super().__init__()
         self.trials = 0
-        self._learn, self._dimension, self._due = learn, dimension, n_initial
+        self._learner, self._dimension, self._due = learn, dimension, n_initial
         self._x: list[Array] = []  # one row an observation, in the order of telling
         self._y: list[float] = []
         self._variance: list[float] = []  # NaN where the teller knew none
-        self._learned: AdditiveFit | None = None
-        self._provisional: AdditiveFit | None = None
         self._built: AdditiveFit | None = None  # what the posterior was built with
         self._gp: GaussianProcess
 
@@ -217,24 +208,20 @@ class AdditiveModel:
                 self._y.append(value)
                 self._variance.append(np.nan if one.variance is None else one.variance)
         self.trials += len(told)
-        self._provisional = None
-        if self.trials >= self._due:
-            self._learned = self._learn(self._data(), self._learned, self.trials)
+        due = self.trials >= self._due
+        self._told(due=due)
+        if due:
             self._due = ceil(_GROWTH * self.trials)
 
-    @property
-    def settled(self) -> bool:
-        """Whether the initial design is told, so that the model may decide."""
-        return self._learned is not None
+    def _learn(self) -> AdditiveFit:
+        x, y, variance = np.array(self._x).reshape(-1, self._dimension), np.array(self._y), np.array(self._variance)
+        data = merged(x, y, variance, _LEAST_VARIANCE * (float(np.var(y)) or 1.0))
+        return self._learner(data, self._learned, self.trials)
 
     @property
     def fit(self) -> AdditiveFit:
-        """What was learned last; before the initial design is complete, from whatever there is."""
-        if self._learned is not None:
-            return self._learned
-        if self._provisional is None:
-            self._provisional = self._learn(self._data(), None, self.trials)
-        return self._provisional
+        """What was learned last, or provisionally."""
+        return self.frame
 
     @property
     def gp(self) -> GaussianProcess:
@@ -264,17 +251,6 @@ class AdditiveModel:
     def _least(self) -> float:
         """The least variance of an observation; of the fit, so that it does not change in between."""
         return _LEAST_VARIANCE * self.fit.kernel.variance
-
-    def _data(self) -> Observations:
-        x, y, variance = np.array(self._x).reshape(-1, self._dimension), np.array(self._y), np.array(self._variance)
-        known = ~np.isnan(variance)
-        parts = []
-        if not known.all():
-            parts.append(Observations.merge(x[~known], y[~known]))
-        if known.any():
-            least = _LEAST_VARIANCE * (float(np.var(y)) or 1.0)
-            parts.append(Observations.merge(x[known], y[known], np.maximum(variance[known], least)))
-        return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
 
 class GroupPosterior:

@@ -238,11 +238,5 @@ class FidelityModel(Learning[LevelFrame]):
 
 
 def doubled(start: float, needed: float) -> float:
-    """Return the least of start, 2 start, 4 start, ... that is at least `needed`.
-
-    Examples
-    --------
-    >>> doubled(0.5, 0.1), doubled(0.5, 3.0)
-    (0.5, 4.0)
-    """
+    """Return the least of start, 2 start, 4 start, ... that is at least `needed`."""
     return start * 2.0 ** max(ceil(log2(needed / start)), 0) if needed > start else start

@@ -18,7 +18,7 @@ from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.methods.acquisition import Score, expected_gain, top_points, upper_bound
-from quadrat.methods.base import Domain, Guess, MethodFacts, Proposal, refuse_context
+from quadrat.methods.base import Domain, Guess, MethodFacts, Proposal, as_coordinates, refuse_context
 from quadrat.methods.robust.worst_case import Robust, as_radius, bound, lowest, most_robust, worst_value
 from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.randomness import generator
@@ -107,7 +107,7 @@ class StableSearch(ModelSearch):
     def __init__(self, method: StableOpt, domain: Domain, seed: int) -> None:
         super().__init__(method, domain, seed)
         self.robust = method
-        self.cube = domain.as_coordinates()
+        self.cube = as_coordinates(domain)
         self.radius = np.where(domain.continua, as_radius(method.perturbation, domain.dimension), 0.0)
         if not self.radius.any():
             axes = ", ".join(map(domain.called, range(domain.dimension)))

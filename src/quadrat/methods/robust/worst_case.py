@@ -35,8 +35,8 @@ _FACES, _CORNERS, _BETWEEN = 32, 16, 8  # at most so many points of each kind in
 _DENSE = 128  # points between, where the minimum is drawn jointly
 _DRAWS = 512
 _CENTRES = 4  # the first centres, around which candidates are scattered
-# Soft minima are climbed.
-_EFFORT = Effort(uniform=96, near=16, scales=(0.1, 0.03), climbs=6, apart=0.0, by_batch=False, steps=12)
+# Soft minima are climbed, from the best candidates wherever they lie.
+_EFFORT = Effort(uniform=96, near=16, scales=(0.1, 0.03), climbs=6, apart=-1.0, by_batch=False, steps=12)
 _SOFTNESS = 0.05  # of the spread of the function's values: the temperature of the soft minimum
 _ZOOMS, _TRIED = (0.3, 0.1, 0.03, 0.01), 12  # distances, of the box's half-side and at least of 0.03, and how many
 _LEAST_ZOOM = 0.03
@@ -68,13 +68,7 @@ def bound(gp: GaussianProcess, multiplier: float, domain: Domain) -> Acquisition
 
 @cache
 def lattice(dimension: int, between: int = _BETWEEN) -> Array:
-    """Return where the points of the lattice lie in a box, as shares of its sides, shape (p, D), the centre first.
-
-    Examples
-    --------
-    >>> lattice(1, between=2).ravel().round(3).tolist()
-    [0.5, 0.0, 1.0, 0.118, 0.736]
-    """
+    """Return where the points of the lattice lie in a box, as shares of its sides, shape (p, D), the centre first."""
     centre = np.full((1, dimension), 0.5)
     parts = [centre]
     if dimension > 1:

@@ -73,14 +73,6 @@ def composed(action: Kernel, context: Kernel, domain: Domain, composition: Compo
         Says which columns these are.
     composition
         "product" or "sum".
-
-    Examples
-    --------
-    >>> from quadrat.methods.base import Axis
-    >>> domain = Domain((Axis(), Axis()), context=(1,))
-    >>> kernel = composed(Matern(2.5, 0.3), Matern(2.5, 1.0), domain, "sum")
-    >>> kernel([[0.1, 0.2]]).tolist()
-    [[2.0]]
     """
     of_actions, of_contexts = columns(domain)
     if not of_contexts:
@@ -252,9 +244,8 @@ class CGPUCB(ModelBased):
         if not isinstance(self.context_kernel, Kernel | None):
             raise InvalidInput(f"context_kernel: expected a kernel or None, got {self.context_kernel!r}")
         schedule = GPUCB(form=self.form, delta=as_number(self.delta, name="delta"), scale=self.scale)
-        object.__setattr__(self, "form", schedule.form)
-        object.__setattr__(self, "delta", schedule.delta)
-        object.__setattr__(self, "scale", schedule.scale)
+        for name in ("form", "delta", "scale"):
+            object.__setattr__(self, name, getattr(schedule, name))
 
     @property
     def form_of_kernel(self) -> Kernel | Learned:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from math import log, sqrt
 from typing import ClassVar, TypeAlias, cast
 
@@ -26,7 +25,7 @@ from quadrat.gp.partitioned import PartitionedProcess, ProcessCell
 from quadrat.gp.splitting import SplittingRule
 from quadrat.kernels import GammaExponential, Kernel, Matern, PiecewisePolynomial
 from quadrat.methods.acquisition import Acquisition, Effort, Score, expected_gain, maximise, top_points, upper_bound
-from quadrat.methods.base import CREDIBLE, Domain, Guess, MethodFacts, Proposal, refuse_context
+from quadrat.methods.base import CREDIBLE, Domain, Guess, MethodFacts, Proposal, as_coordinates, refuse_context
 from quadrat.methods.surrogate import Frame, Learned, ModelBased, ModelSearch, Surrogate
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
@@ -68,7 +67,7 @@ class CellMaxima:
     """
 
     def __init__(self, seed: int, multiplier: Callable[[ProcessCell], float], domain: Domain) -> None:
-        self.seed, self.multiplier, self.domain = seed, multiplier, domain
+        self.seed, self.multiplier, self.domain = seed, multiplier, as_coordinates(domain)
         self._known: dict[int, tuple[int, Peak]] = {}  # cell: observations when this was found, and its peak
 
     def highest(self, process: PartitionedProcess, pending: Array) -> Peak:
@@ -92,7 +91,7 @@ class CellMaxima:
     def _peak(self, cell: ProcessCell, waiting: Array | None) -> Peak:
         """The peak of one cell; minus infinity where none of its candidates may be evaluated."""
         (low, high), beta = _inside(cell, waiting), self.multiplier(cell)
-        index = Acquisition(cell.gp, upper_bound(beta), self._coordinates)
+        index = Acquisition(cell.gp, upper_bound(beta), self.domain)
 
         def values(points: Array) -> Array:
             own = ((points >= cell.lower) & (points <= cell.last)).all(axis=1)
@@ -100,16 +99,11 @@ class CellMaxima:
 
         tops = top_points(cell.gp, len(low), _TOPS)
         point, value = maximise(
-            values, index.slopes, generator(self.seed, _STREAM, cell.number, cell.count), domain=self._coordinates,
+            values, index.slopes, generator(self.seed, _STREAM, cell.number, cell.count), domain=self.domain,
             centres=tops, effort=_EFFORT, candidates=np.vstack([_corners(low, high), tops]), box=(low, high),
             avoided=waiting,
         )  # fmt: skip
         return Peak(point, value, beta)
-
-    @cached_property
-    def _coordinates(self) -> Domain:
-        """The domain as cells see it: every axis is a coordinate."""
-        return self.domain.as_coordinates()
 
 
 def _inside(cell: ProcessCell, waiting: Array | None) -> tuple[Array, Array]:
