@@ -264,141 +264,18 @@ class Effort:
     zooms: tuple[float, ...] = ()
 
 
-def maximise(
-    values: Values,
-    slopes: Slope | None,
-    rng: np.random.Generator,
-    *,
-    domain: Domain,
-    centres: Array,
-    effort: Effort = Effort(),  # frozen
-    candidates: Array | None = None,
-    box: tuple[Array, Array] | None = None,
-    fixed: Array | None = None,
-    avoided: Array | None = None,
-) -> tuple[Array, float]:
-    """Maximise a function over the points of a domain.
+@dataclass(frozen=True)
+class Part:
+    """The part of a domain in which a maximum is sought: a box as a cube of its own, and the axes that are free in it.
 
     Parameters
     ----------
-    values
-        The function at rounded points; minus infinity where a point may not be evaluated.
-    slopes
-        The same with gradients, 0 along axes that are not smooth; None where there are none, and nothing is climbed.
-    rng
-        Draws candidates; equal generators give equal answers.
     domain
         The cube with what is behind it: points are rounded, and axes that are not smooth searched by neighbours.
-    centres
-        Promising points (c, D), around which candidates are scattered; c may be 0.
-    effort
-        How many candidates, climbs and steps.
-    candidates
-        Further candidates, (m, D).
     box
-        Lower and upper corner, each (D,), of the part of the cube that is searched; None for all of it.
+        Lower and upper corner, each (D,); None for the whole cube.
     fixed
         Shape (D,): coordinates on axes that are given, NaN on those that are free; None where all are.
-    avoided
-        Points (p, D) that are not returned unless there is nothing else.
-
-    Returns
-    -------
-    point
-        Shape (D,), rounded.
-    value
-        The function there.
-
-    Examples
-    --------
-    >>> peak = np.array([0.3, 1.2])
-    >>> point, value = maximise(
-    ...     lambda x: -((x - peak) ** 2).sum(1),
-    ...     lambda x: (-((x - peak) ** 2).sum(1), -2 * (x - peak)),
-    ...     np.random.default_rng(0),
-    ...     domain=Domain.cube(2),
-    ...     centres=np.empty((0, 2)),
-    ... )
-    >>> point.round(6).tolist(), round(value, 6)
-    ([0.3, 1.0], -0.04)
-    """
-    part = Part(domain, box, fixed)
-
-    def worth(points: Array) -> Array:
-        found = values(points)
-        return found if avoided is None else np.where(is_among(points, avoided), -np.inf, found)
-
-    def better(x: Array, height: float, others: Array) -> tuple[Array, float]:
-        heights = worth(others) if len(others) else np.empty(0)
-        row = int(np.argmax(heights)) if len(heights) else 0
-        return (others[row], float(heights[row])) if len(heights) and heights[row] > height else (x, height)
-
-    starts, climbed = peaks(
-        worth, slopes, rng, domain=domain, centres=centres, effort=effort, candidates=candidates, box=box, fixed=fixed
-    )
-    ends = np.vstack([starts, part.placed(climbed)])
-    heights = worth(ends)
-    top = int(np.argmax(heights))
-    x, height = ends[top], float(heights[top])
-    if not domain.smooth.all():
-        x, height = better(x, height, part.neighbours(x, rng))
-    if slopes is not None and effort.fine_steps and part.smooth.any():
-        x, height = better(x, height, part.placed(part.climb(slopes, x[None, :], effort.fine_steps)))
-    for scale in effort.zooms:
-        steps = scattered(part.inside(x[None, :]), _ZOOMED, (scale,), rng)
-        x, height = better(x, height, part.placed(part.outside(steps)))
-    if avoided is not None and height == -np.inf:
-        return maximise(
-            values, slopes, rng, domain=domain, centres=centres, effort=effort, candidates=candidates, box=box,
-            fixed=fixed,
-        )  # fmt: skip
-    return x, height
-
-
-def peaks(
-    values: Values,
-    slopes: Slope | None,
-    rng: np.random.Generator,
-    *,
-    domain: Domain,
-    centres: Array,
-    effort: Effort,
-    candidates: Array | None = None,
-    box: tuple[Array, Array] | None = None,
-    fixed: Array | None = None,
-) -> tuple[Array, Array]:
-    """Return the best candidates that lie apart, and where climbs from them end, not rounded; each (k, D).
-
-    The first half of `maximise`, with the same parameters, for methods that decide between these points in their own
-    way. Where there is nothing to climb, the second array has no rows.
-    """
-    part = Part(domain, box, fixed)
-    near = scattered(part.inside(centres), effort.near, effort.scales, rng)
-    batches = [part.outside(rng.random((effort.uniform, domain.dimension))), part.outside(near)]
-    if candidates is not None:
-        batches.append(candidates)
-    if not domain.smooth.all():
-        batches += [domain.neighbours(centre, rng) for centre in centres]
-    points = part.placed(np.vstack(batches))
-    heights, parts = values(points), [0, effort.uniform, len(points)] if effort.by_batch else [0, len(points)]
-    starts: list[Array] = []
-    for first, last in pairwise(parts):
-        order = first + np.argsort(-heights[first:last], kind="stable")
-        most = len(starts) + effort.climbs // (len(parts) - 1)
-        while len(order) and len(starts) < most:
-            starts.append(points[order[0]])
-            order = order[1:][part.distances(points[order[1:]], starts[-1]) > effort.apart]
-    chosen = np.array(starts)
-    if slopes is None or not part.smooth.any():
-        return chosen, chosen[:0]
-    return chosen, part.climb(slopes, chosen, effort.steps)
-
-
-@dataclass(frozen=True)
-class Part:
-    """The part of a domain that is searched: a box as a cube of its own, and the axes that are free in it.
-
-    Its parameters are those of `maximise`.
     """
 
     domain: Domain
@@ -456,6 +333,122 @@ class Part:
             return value, gradient if self.fixed is None else np.where(np.isnan(self.fixed), gradient, 0.0)
 
         return inside
+
+
+def maximise(
+    values: Values,
+    slopes: Slope | None,
+    rng: np.random.Generator,
+    part: Part,
+    *,
+    centres: Array,
+    effort: Effort = Effort(),
+    candidates: Array | None = None,
+    avoided: Array | None = None,
+) -> tuple[Array, float]:
+    """Maximise a function over the points of a part of a domain.
+
+    Parameters
+    ----------
+    values
+        The function at rounded points; minus infinity where a point may not be evaluated.
+    slopes
+        The same with gradients, 0 along axes that are not smooth; None where there are none, and nothing is climbed.
+    rng
+        Draws candidates; equal generators give equal answers.
+    part
+        Where the maximum is sought.
+    centres
+        Promising points (c, D), around which candidates are scattered; c may be 0.
+    effort
+        How many candidates, climbs and steps.
+    candidates
+        Further candidates, (m, D).
+    avoided
+        Points (p, D) that are not returned unless there is nothing else.
+
+    Returns
+    -------
+    point
+        Shape (D,), rounded.
+    value
+        The function there.
+
+    Examples
+    --------
+    >>> peak = np.array([0.3, 1.2])
+    >>> point, value = maximise(
+    ...     lambda x: -((x - peak) ** 2).sum(1),
+    ...     lambda x: (-((x - peak) ** 2).sum(1), -2 * (x - peak)),
+    ...     np.random.default_rng(0),
+    ...     Part(Domain.cube(2)),
+    ...     centres=np.empty((0, 2)),
+    ... )
+    >>> point.round(6).tolist(), round(value, 6)
+    ([0.3, 1.0], -0.04)
+    """
+
+    def worth(points: Array) -> Array:
+        found = values(points)
+        return found if avoided is None else np.where(is_among(points, avoided), -np.inf, found)
+
+    def better(x: Array, height: float, others: Array) -> tuple[Array, float]:
+        heights = worth(others) if len(others) else np.empty(0)
+        row = int(np.argmax(heights)) if len(heights) else 0
+        return (others[row], float(heights[row])) if len(heights) and heights[row] > height else (x, height)
+
+    starts, climbed = peaks(worth, slopes, rng, part, centres=centres, effort=effort, candidates=candidates)
+    ends = np.vstack([starts, part.placed(climbed)])
+    heights = worth(ends)
+    top = int(np.argmax(heights))
+    x, height = ends[top], float(heights[top])
+    if not part.domain.smooth.all():
+        x, height = better(x, height, part.neighbours(x, rng))
+    if slopes is not None and effort.fine_steps and part.smooth.any():
+        x, height = better(x, height, part.placed(part.climb(slopes, x[None, :], effort.fine_steps)))
+    for scale in effort.zooms:
+        steps = scattered(part.inside(x[None, :]), _ZOOMED, (scale,), rng)
+        x, height = better(x, height, part.placed(part.outside(steps)))
+    if avoided is not None and height == -np.inf:
+        return maximise(values, slopes, rng, part, centres=centres, effort=effort, candidates=candidates)
+    return x, height
+
+
+def peaks(
+    values: Values,
+    slopes: Slope | None,
+    rng: np.random.Generator,
+    part: Part,
+    *,
+    centres: Array,
+    effort: Effort,
+    candidates: Array | None = None,
+) -> tuple[Array, Array]:
+    """Return the best candidates that lie apart, and where climbs from them end, not rounded; each (k, D).
+
+    The first half of `maximise`, with the same parameters, for methods that decide between these points in their own
+    way. Where there is nothing to climb, the second array has no rows.
+    """
+    domain = part.domain
+    near = scattered(part.inside(centres), effort.near, effort.scales, rng)
+    batches = [part.outside(rng.random((effort.uniform, domain.dimension))), part.outside(near)]
+    if candidates is not None:
+        batches.append(candidates)
+    if not domain.smooth.all():
+        batches += [domain.neighbours(centre, rng) for centre in centres]
+    points = part.placed(np.vstack(batches))
+    heights, parts = values(points), [0, effort.uniform, len(points)] if effort.by_batch else [0, len(points)]
+    starts: list[Array] = []
+    for first, last in pairwise(parts):
+        order = first + np.argsort(-heights[first:last], kind="stable")
+        most = len(starts) + effort.climbs // (len(parts) - 1)
+        while len(order) and len(starts) < most:
+            starts.append(points[order[0]])
+            order = order[1:][part.distances(points[order[1:]], starts[-1]) > effort.apart]
+    chosen = np.array(starts)
+    if slopes is None or not part.smooth.any():
+        return chosen, chosen[:0]
+    return chosen, part.climb(slopes, chosen, effort.steps)
 
 
 def top_points(gp: Posterior, dimension: int, count: int = _TOP) -> Array:
@@ -516,7 +509,7 @@ class Acquisition:
         For a posterior on the coordinates themselves.
         """
         centres = top_points(self.gp, self.domain.dimension)
-        return maximise(self.values, self.slopes, rng, domain=self.domain, centres=centres, effort=effort)
+        return maximise(self.values, self.slopes, rng, Part(self.domain), centres=centres, effort=effort)
 
 
 def expected_gain(

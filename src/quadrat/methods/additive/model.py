@@ -26,7 +26,7 @@ from quadrat._core.arrays import Array
 from quadrat.gp import Bounds, GaussianProcess, LogNormal, Observations, Prediction, Priors, fit_map
 from quadrat.gp.observations import group_rows
 from quadrat.kernels import Kernel, Matern, OnAxes
-from quadrat.methods.acquisition import Effort, maximise
+from quadrat.methods.acquisition import Effort, Part, maximise
 from quadrat.methods.base import Domain, Told
 from quadrat.methods.surrogate import Learning, merged
 
@@ -353,9 +353,8 @@ class GroupPosterior:
                 return at.mean + multiplier * at.deviation, at.mean_gradient + multiplier * at.deviation_gradient
 
             best, effort = self._of[j][top], replace(_EFFORT, uniform=_UNIFORM * len(group))
-            found, value = maximise(
-                values, slopes, rng, domain=Domain.cube(len(group)), centres=best, effort=effort, candidates=best
-            )
+            part = Part(Domain.cube(len(group)))
+            found, value = maximise(values, slopes, rng, part, centres=best, effort=effort, candidates=best)
             point[list(group)] = found
             total += value
         return point, total

@@ -18,7 +18,7 @@ from scipy.special import ndtri
 from quadrat._core.arrays import Array
 from quadrat._core.nearest import is_among
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
-from quadrat.methods.acquisition import Effort, improvement, maximise
+from quadrat.methods.acquisition import Effort, Part, improvement, maximise
 from quadrat.methods.auto.feasibility import Chances, Feasibility
 from quadrat.methods.base import Domain
 
@@ -156,13 +156,12 @@ class AutoScore:
             self.at,
             self.slope,
             rng,
-            domain=self.domain,
+            Part(self.domain, box),
             centres=best,
             effort=Effort(
                 uniform=UNIFORM, near=NEAR * len(SCALES), scales=SCALES, climbs=CLIMBS, apart=_APART, by_batch=False,
                 steps=STEPS, fine_steps=0,
             ),
-            box=box,
         )  # fmt: skip
 
 

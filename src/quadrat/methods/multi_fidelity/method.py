@@ -37,7 +37,7 @@ from quadrat._core.arrays import Array, as_number
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Kernel
-from quadrat.methods.acquisition import Effort, draws, gain_of, gain_points, maximise, top_points
+from quadrat.methods.acquisition import Effort, Part, draws, gain_of, gain_points, maximise, top_points
 from quadrat.methods.base import (
     CREDIBLE,
     Domain,
@@ -286,7 +286,7 @@ class FidelitySearch(Search):
         rng = generator(self.seed, model.trials, _GAIN)
         points = self._at_target(np.vstack([gp.x for gp in model.gps if len(gp)]))
         best, _ = maximise(
-            self._sureness, None, rng, domain=self._target, centres=points[:0], effort=_OF_SUREST, candidates=points
+            self._sureness, None, rng, Part(self._target), centres=points[:0], effort=_OF_SUREST, candidates=points
         )
         (mean,), (deviation,) = model.blend(best[None, :])
         drawn = self._gains(best, rng)
@@ -377,8 +377,8 @@ class Index:
     def maximise(self, rng: np.random.Generator, dimension: int) -> tuple[Array, float]:
         """Return the point of the cube, shape (D,), where phi is largest, and phi there."""
         centres = np.vstack([top_points(gp, dimension, _TOP) for gp in self.gps if len(gp)])
-        domain = Domain.cube(dimension)
-        return maximise(self.values, self.slopes, rng, domain=domain, centres=centres, effort=_OF_INDEX)
+        part = Part(Domain.cube(dimension))
+        return maximise(self.values, self.slopes, rng, part, centres=centres, effort=_OF_INDEX)
 
     def slopes(self, points: Array) -> tuple[Array, Array]:
         """Return phi (n,) and its gradient (n, D) at points (n, D): that of the level which is least there."""

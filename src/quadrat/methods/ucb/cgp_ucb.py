@@ -149,7 +149,8 @@ class ContextSlice:
 
     def __init__(self, domain: Domain, context: Array) -> None:
         self.domain, self.context = domain, context
-        self.placed = Part(domain, fixed=context).placed
+        self.part = Part(domain, fixed=context)
+        self.placed = self.part.placed
 
     def uniform(self, count: int, rng: np.random.Generator) -> Array:
         """Return `count` random points of the slice, (count, D), whether they may be evaluated or not."""
@@ -184,9 +185,10 @@ class ContextSlice:
         def values(points: Array) -> Array:
             return np.where(self.domain.allowed(points), function.values(points), -np.inf)
 
+        candidates = np.vstack([self.draw(_UNIFORM, rng), centres])
         return maximise(
-            values, function.slopes, rng, domain=self.domain, centres=self.placed(centres), effort=_EFFORT,
-            candidates=np.vstack([self.draw(_UNIFORM, rng), centres]), fixed=self.context, avoided=avoided,
+            values, function.slopes, rng, self.part,
+            centres=self.placed(centres), effort=_EFFORT, candidates=candidates, avoided=avoided,
         )  # fmt: skip
 
 

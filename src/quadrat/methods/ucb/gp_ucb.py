@@ -141,6 +141,8 @@ _FORMS: dict[str, Finite | Continuous | Agnostic] = {
 class GPUCB(ModelBased):
     """Evaluate where mu(x) + sqrt(beta_t) sigma(x) is largest [S12, algorithm 1].
 
+    The theorems take the exact argmax of this index. On the cube it is sought by candidates and climbs
+    (`quadrat.methods.acquisition`), here and in all methods that follow GP-UCB, and may be missed in many dimensions.
     Where the space has at most 10,000 points (integers, steps, choices), the index is computed at every one of them,
     and beta_t is that of theorem 1 for so many arms unless `form` says otherwise.
 

@@ -24,7 +24,16 @@ from quadrat.gp import GaussianProcess
 from quadrat.gp.partitioned import PartitionedProcess, ProcessCell
 from quadrat.gp.splitting import SplittingRule
 from quadrat.kernels import GammaExponential, Kernel, Matern, PiecewisePolynomial
-from quadrat.methods.acquisition import Acquisition, Effort, Score, expected_gain, maximise, top_points, upper_bound
+from quadrat.methods.acquisition import (
+    Acquisition,
+    Effort,
+    Part,
+    Score,
+    expected_gain,
+    maximise,
+    top_points,
+    upper_bound,
+)
 from quadrat.methods.base import CREDIBLE, Domain, Guess, MethodFacts, Proposal, as_coordinates, refuse_context
 from quadrat.methods.surrogate import Frame, Learned, ModelBased, ModelSearch, Surrogate
 from quadrat.partition.unit_cube import as_count
@@ -98,10 +107,10 @@ class CellMaxima:
             return np.where(own & self.domain.allowed(points), index.values(points), -np.inf)
 
         tops = top_points(cell.gp, len(low), _TOPS)
+        rng = generator(self.seed, _STREAM, cell.number, cell.count)
         point, value = maximise(
-            values, index.slopes, generator(self.seed, _STREAM, cell.number, cell.count), domain=self.domain,
-            centres=tops, effort=_EFFORT, candidates=np.vstack([_corners(low, high), tops]), box=(low, high),
-            avoided=waiting,
+            values, index.slopes, rng, Part(self.domain, (low, high)),
+            centres=tops, effort=_EFFORT, candidates=np.vstack([_corners(low, high), tops]), avoided=waiting,
         )  # fmt: skip
         return Peak(point, value, beta)
 
