@@ -11,7 +11,8 @@ from quadrat.gp import GaussianProcess
 from quadrat.gp.partitioned import PartitionedProcess
 from quadrat.gp.splitting import SplittingRule
 from quadrat.kernels import Matern
-from quadrat.methods.acquisition import expected_gain, log_expected_improvement, maximise
+from quadrat.methods.acquisition import Acquisition, expected_gain, log_expected_improvement
+from quadrat.methods.base import Domain
 from quadrat.randomness import generator
 
 KERNEL = Matern(1.5, (0.3, 0.5))
@@ -207,7 +208,7 @@ def test_an_acquisition_reads_it_like_any_posterior() -> None:
     """The library's own search for the highest expected improvement, against a lattice."""
     made = process()
     score = log_expected_improvement(float(made.predict_mean(made.x).max()))
-    point, value = maximise(made, score, generator(7), dimension=2)
+    point, value = Acquisition(made, score, Domain.cube(2)).maximise(generator(7))
     lattice = np.stack(np.meshgrid(*[np.linspace(0, 1, 65)] * 2), -1).reshape(-1, 2)
     at = made.predict(lattice)
     assert value >= score(at.mean, at.deviation)[0].max() - 0.05  # a climb does not see beyond a face

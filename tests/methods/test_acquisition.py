@@ -10,15 +10,16 @@ from quadrat._core.arrays import Array
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Matern
 from quadrat.methods.acquisition import (
+    Acquisition,
     Score,
     expected_gain,
     gain_of,
     improvement,
     log_expected_improvement,
     log_probability_of_improvement,
-    maximise,
     upper_bound,
 )
+from quadrat.methods.base import Domain
 
 SCORES: list[Score] = [upper_bound(2.0), log_expected_improvement(0.7), log_probability_of_improvement(0.8)]
 
@@ -29,6 +30,10 @@ def posterior(dimension: int, n: int = 12, noise: float = 0.1) -> GaussianProces
     x = rng.random((n, dimension))
     gp.add(x, np.sin(4 * x.sum(1)))
     return gp
+
+
+def found(gp: GaussianProcess, score: Score, seed: int, dimension: int) -> tuple[Array, float]:
+    return Acquisition(gp, score, Domain.cube(dimension)).maximise(np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("z", [5.0, 0.0, -0.9, -1.0, -1.1, -5.0, -40.0, -99.9, -100.1, -1e3, -1e6, -1e9, -1e20])
@@ -76,7 +81,7 @@ def test_maximum_is_at_least_that_of_a_grid(score: Score, dimension: int) -> Non
     ticks = np.linspace(0, 1, 2001 if dimension == 1 else 101)
     grid = np.stack(np.meshgrid(*[ticks] * dimension), -1).reshape(-1, dimension)
     at = gp.predict(grid)
-    _, value = maximise(gp, score, np.random.default_rng(0), dimension=dimension)
+    _, value = found(gp, score, 0, dimension)
     assert value >= score(at.mean, at.deviation)[0].max() - 1e-9
 
 
@@ -84,8 +89,8 @@ def test_maximum_is_at_least_that_of_a_grid(score: Score, dimension: int) -> Non
 @pytest.mark.parametrize("score", SCORES)
 def test_points_lie_in_the_cube_and_repeat_with_the_generator(score: Score, dimension: int) -> None:
     gp = posterior(dimension)
-    first, value = maximise(gp, score, np.random.default_rng(3), dimension=dimension, restarts=3)
-    again, _ = maximise(gp, score, np.random.default_rng(3), dimension=dimension, restarts=3)
+    first, value = found(gp, score, 3, dimension)
+    again, _ = found(gp, score, 3, dimension)
     assert first.shape == (dimension,)
     assert ((first >= 0) & (first <= 1)).all()
     assert np.isfinite(value)
@@ -102,14 +107,14 @@ def broken(mean: Array, deviation: Array) -> tuple[Array, Array, Array]:
 
 @pytest.mark.parametrize("score", [flat, broken])
 def test_a_flat_or_broken_score_still_gives_a_point(score: Score) -> None:
-    point, value = maximise(posterior(2), score, np.random.default_rng(0), dimension=2, restarts=2)
+    point, value = found(posterior(2), score, 0, 2)
     assert ((point >= 0) & (point <= 1)).all()
     assert np.isfinite(value)
 
 
 def test_without_data_any_point_will_do() -> None:
     gp = GaussianProcess(Matern(2.5, 0.3), noise_variance=0.01)
-    point, value = maximise(gp, upper_bound(1.0), np.random.default_rng(0), dimension=3, restarts=2)
+    point, value = found(gp, upper_bound(1.0), 0, 3)
     assert ((point >= 0) & (point <= 1)).all()
     assert value == 1.0
 
@@ -120,7 +125,7 @@ def test_improvement_so_unlikely_that_it_underflows_is_still_climbed() -> None:
     x = np.linspace(0, 1, 60)[:, None]
     gp.add(x, -((x[:, 0] - 0.37) ** 2))
     score = log_expected_improvement(5.0)
-    point, value = maximise(gp, score, np.random.default_rng(0), dimension=1)
+    point, value = found(gp, score, 0, 1)
     assert value < -1000
     grid = np.linspace(0, 1, 2001)[:, None]
     at = gp.predict(grid)
@@ -133,9 +138,9 @@ def test_expected_gain_shrinks_as_f_becomes_known() -> None:
     gains = []
     for gp in (few, many):
         best = gp.x[int(np.argmax(gp.predict_mean(gp.x)))]
-        found = expected_gain(gp, best, np.random.default_rng(0))
-        assert found is not None
-        gains.append(found)
+        gain = expected_gain(gp, best, np.random.default_rng(0))
+        assert gain is not None
+        gains.append(gain)
     for before, after in zip(*gains, strict=True):
         assert before > 5 * after >= 0
     assert all(estimate < upper for estimate, upper in gains), "nine draws of ten are below the upper value"

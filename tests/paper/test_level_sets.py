@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import binom
+from tests.labels import labels_at
 
 from quadrat.confidence import AdaptiveBand
 from quadrat.kernels import Matern, SquaredExponential
@@ -40,7 +41,7 @@ def fails(make: type[LevelSet] | type[MultiScaleLevelSet], seed: int, options: d
         x = search.ask(i, np.empty((0, 1))).x
         search.tell(Told(i, x, np.array([float(f(x)) + NOISE * generator(seed, i, 12).normal()])))
         if i % 5 == 4:
-            labels = search.level_set().labels_at(FINE)
+            labels = labels_at(search.level_set(), FINE)
             decided = int((labels != UNDECIDED).sum())
             if ((labels == ABOVE) & (truth <= threshold)).any() or ((labels == BELOW) & (truth >= threshold)).any():
                 return True

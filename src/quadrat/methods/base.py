@@ -14,18 +14,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import sqrt
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from quadrat._core.arrays import Array, ArrayLike, Bools, Ints
+from quadrat._core.arrays import Array, Bools, Ints
 from quadrat._core.printing import printed
 from quadrat.confidence import Certificate
 from quadrat.errors import NotAvailable
-from quadrat.partition import Cell, Partition
 from quadrat.randomness import generator
 
 __all__ = [
@@ -50,6 +49,7 @@ __all__ = [
     "Pruned",
     "Search",
     "Told",
+    "as_coordinates",
     "probed",
     "refuse_context",
     "sample_if_thin",
@@ -73,11 +73,6 @@ def probed(rounded: Callable[[Array], Array]) -> tuple[Array, Ints]:
     ----------
     rounded
         From coordinates on the axis, shape (n,), to those that stand for them, (n,).
-
-    Examples
-    --------
-    >>> probed(np.round)[0].tolist()
-    [0.0, 1.0]
     """
     return np.unique(rounded(np.linspace(0.0, 1.0, PROBES)), return_counts=True)
 
@@ -287,6 +282,11 @@ class Domain:
         return np.asarray(others[(others != point).any(axis=1)])  # what does not exist there has no neighbours
 
 
+def as_coordinates(domain: Domain) -> Domain:
+    """Return the domain for a model to which every axis is a coordinate, choices included."""
+    return replace(domain, axes=[replace(axis, ordered=True) for axis in domain.axes])
+
+
 CREDIBLE = 1.6448536269514722
 """The normal quantile of .95: a credible interval of 90 % reaches so many deviations to each side."""
 
@@ -466,8 +466,8 @@ class Classification:
     >>> found = Classification(
     ...     halves, halves + 0.5, np.array([BELOW, ABOVE]), np.zeros(2), np.ones(2), 0.5, accuracy=0.5, delta=0.05
     ... )
-    >>> found.volume(ABOVE), found.labels_at([[0.2], [0.5]]).tolist()
-    (0.5, [-1, 1])
+    >>> found.volume(ABOVE)
+    0.5
     """
 
     lower: Array
@@ -491,11 +491,6 @@ class Classification:
     def volume(self, label: int) -> float:
         """Return how much of the cube has this label."""
         return float(self.volumes[self.label == label].sum())
-
-    def labels_at(self, points: ArrayLike) -> Ints:
-        """Return the labels of the cells that hold points (n, D) of the cube, shape (n,)."""
-        cells = Partition(self.lower, self.upper, Cell.unit(self.lower.shape[1]), np.arange(len(self.label)))
-        return np.asarray(self.label[cells.locate_many(points)])
 
 
 class Search(ABC):

@@ -197,13 +197,7 @@ def all_methods() -> dict[str, type[Method]]:
 
 
 def that_handle(ability: Ability) -> tuple[str, ...]:
-    """Return the names of the methods that say so of themselves.
-
-    Examples
-    --------
-    >>> that_handle("constraints")
-    ('Auto',)
-    """
+    """Return the names of the methods that say so of themselves."""
     return tuple(name for name, method in all_methods().items() if ability in method.facts.handles)
 
 

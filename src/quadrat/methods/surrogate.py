@@ -14,11 +14,11 @@ A model is a pure function of what was told, in the order of telling: nothing is
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 
@@ -28,12 +28,28 @@ from quadrat.gp import Bounds, GaussianProcess, Observations, Priors, fit_map
 from quadrat.gp.prediction import Posterior
 from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.kernels import Kernel, Matern
-from quadrat.methods.acquisition import Score, expected_gain, maximise
+from quadrat.methods.acquisition import Acquisition, Score, expected_gain
 from quadrat.methods.base import CREDIBLE, Domain, Guess, Method, Proposal, Search, Told, refuse_context
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 
-__all__ = ["Frame", "Learned", "ModelBased", "ModelSearch", "Surrogate", "is_due", "learn_kernel", "readings", "spread"]
+__all__ = [
+    "Frame",
+    "Learned",
+    "Learning",
+    "ModelBased",
+    "ModelSearch",
+    "Surrogate",
+    "is_due",
+    "learn_kernel",
+    "merged",
+    "readings",
+    "spread",
+]
+
+_LEAST_VARIANCE = 1e-8  # of the prior variance: a standard error of 0 must not make the matrix singular
+# Names of streams beside (seed, trial number), which draws the initial points.
+_ACQUISITION, _GAIN = 1, 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,12 +122,6 @@ def learn_kernel(form: Learned, data: Observations, previous: Kernel | None = No
         Merged observations in model units, noise variances known.
     previous
         The fit before, where the search then starts; otherwise it starts from five length-scales of the range.
-
-    Examples
-    --------
-    >>> data = Observations.merge([[0.1], [0.3], [0.6], [0.8]], [0.0, 0.8, 0.9, 0.2], 0.01)
-    >>> round(float(np.max(learn_kernel(Learned(), data).lengthscales)), 2)
-    0.42
     """
     low, high = form.lengthscales
     grid = np.geomspace(low, high, 5)
@@ -136,11 +146,6 @@ def is_due(form: Kernel | Learned, trials: int, n_initial: int) -> bool:
     return form.due(trials, n_initial) if isinstance(form, Learned) else trials == n_initial
 
 
-_LEAST_VARIANCE = 1e-8  # of the prior variance: a standard error of 0 must not make the matrix singular
-# Names of streams beside (seed, trial number), which draws the initial points.
-_ACQUISITION, _GAIN = 1, 2
-
-
 @dataclass(frozen=True)
 class Frame:
     """What was learned: the kernel, and the affine map between values and model units."""
@@ -153,6 +158,10 @@ class Frame:
         """Return values in model units."""
         return (values - self.shift) / self.scale
 
+    def to_values(self, units: float) -> float:
+        """Return a number of model units as a value."""
+        return self.shift + self.scale * units
+
     def variances(self, variances: Array) -> Array:
         """Return noise variances in model units, never so small that the matrix becomes singular."""
         return np.maximum(variances / self.scale**2, _LEAST_VARIANCE * self.kernel.variance)
@@ -163,27 +172,59 @@ class Frame:
         `gain` is the estimate of what is still to gain and its upper value, in model units like mean and deviation;
         None where there is none.
         """
-        low, high = (self.shift + self.scale * (mean + side * CREDIBLE * deviation) for side in (-1, 1))
+        low, high = (self.to_values(mean + side * CREDIBLE * deviation) for side in (-1, 1))
         estimate, upper = (None, None) if gain is None else (self.scale * part for part in gain)
-        return Guess(x, self.shift + self.scale * mean, (low, high), gain=estimate, gain_upper=upper)
+        return Guess(x, self.to_values(mean), (low, high), gain=estimate, gain_upper=upper)
 
 
-class Surrogate:
+F = TypeVar("F")
+
+
+class Learning(ABC, Generic[F]):
+    """A model that learns at times that are planned, and is held in between."""
+
+    def __init__(self) -> None:
+        self._learned: F | None = None
+        self._provisional: F | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether the initial design is told, so that the model may decide."""
+        return self._learned is not None
+
+    @property
+    def frame(self) -> F:
+        """What was learned last; before the initial design is complete, from whatever there is."""
+        if self._learned is not None:
+            return self._learned
+        if self._provisional is None:
+            self._provisional = self._learn()
+        return self._provisional
+
+    def _told(self, *, due: bool) -> None:
+        """Forget what was learned before the initial design is complete; learn where that is due."""
+        self._provisional = None
+        if due:
+            self._learned = self._learn()
+
+    @abstractmethod
+    def _learn(self) -> F:
+        """Return what is learned from everything told."""
+
+
+class Surrogate(Learning[Frame]):
     """The Gaussian process of a search: told trials go in, posteriors come out, in model units.
 
     With the method's `sketch` both posteriors are sketched; `seed` is that of their dictionaries.
     """
 
     def __init__(self, method: ModelBased, dimension: int, seed: int = 0) -> None:
-        self.method = method
-        self.dimension = dimension
-        self.seed = seed
+        super().__init__()
+        self.method, self.dimension, self.seed = method, dimension, seed
         self.trials = 0
         self._x: list[Array] = []  # one row an observation, in the order of telling
         self._y: list[float] = []
         self._variance: list[float] = []
-        self._learned: Frame | None = None
-        self._provisional: Frame | None = None
         self._built: Frame | None = None  # what the two posteriors below were built with
         self._absorbed = 0  # observations that they have taken in
         self._index: GaussianProcess
@@ -213,25 +254,9 @@ class Surrogate:
             self._y.append(value)
             self._variance.append(variance)
         self.trials += 1
-        self._provisional = None
-        if is_due(self.method.form_of_kernel, self.trials, self.method.n_initial):
-            self._learned = self._learn()
-
-    @property
-    def settled(self) -> bool:
-        """Whether the initial design is told, so that the model may decide."""
-        return self._learned is not None
+        self._told(due=is_due(self.method.form_of_kernel, self.trials, self.method.n_initial))
 
     # --- what is believed
-
-    @property
-    def frame(self) -> Frame:
-        """What was learned last; before the initial design is complete, from whatever there is."""
-        if self._learned is not None:
-            return self._learned
-        if self._provisional is None:
-            self._provisional = self._learn()
-        return self._provisional
 
     @property
     def gp(self) -> GaussianProcess:
@@ -300,12 +325,16 @@ class Surrogate:
         regulariser = self.method.regulariser(noise)
         same = regulariser == noise
         if sketch is None:
-            self._belief = GaussianProcess(frame.kernel, noise_variance=noise)
-            self._index = self._belief if same else GaussianProcess(frame.kernel, noise_variance=regulariser)
+            self._belief = self.exact(frame, noise)
+            self._index = self._belief if same else self.exact(frame, regulariser)
         else:
             self._index = SketchedProcess(frame.kernel, noise_variance=regulariser, sketch=sketch, seed=self.seed)
             self._belief = self._index if same else None
         self._built, self._absorbed = frame, 0
+
+    def exact(self, frame: Frame, noise_variance: float) -> GaussianProcess:
+        """Return the posterior without data, where it is not sketched."""
+        return GaussianProcess(frame.kernel, noise_variance=noise_variance)
 
     @property
     def stated(self) -> Kernel | None:
@@ -350,17 +379,8 @@ class ModelBased(Method):
 
     Parameters
     ----------
-    kernel
-        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe.
-    noise
-        Standard deviation of one observation, > 0, in the units of the values.
-    n_initial
-        Trials that must be told before the model decides, >= 1; until then points are uniform.
-    standardise
-        Whether the model sees values less their mean and divided by their standard deviation (see the module).
-    sketch
-        How to sketch the posterior (`quadrat.gp.sketch`), so that a trial costs about the same throughout a run of
-        thousands; None keeps it exact. It pays once there are several times q d_eff trials.
+    kernel, noise, n_initial, standardise, sketch
+        As of `quadrat.methods.ucb.gp_ucb.GPUCB`.
     """
 
     estimates_gain: ClassVar[bool] = True
@@ -434,9 +454,13 @@ class ModelSearch(Search):
 
     def decide(self, number: int, pending: Array) -> Proposal:
         """Propose a point from the model."""
-        score, why = self.method.score(self.model)
+        return self.maximise(number, pending, *self.method.score(self.model))
+
+    def maximise(self, number: int, pending: Array, score: Score, why: str) -> Proposal:
+        """Propose the point of the cube with the highest score, where deviations count pending points (p, D)."""
         with self.model.pending(pending) as gp:
-            x, value = maximise(gp, score, generator(self.seed, number, _ACQUISITION), dimension=self.dimension)
+            rng = generator(self.seed, number, _ACQUISITION)
+            x, value = Acquisition(gp, score, Domain.cube(self.dimension)).maximise(rng)
         return Proposal(x, f"{why} ({value:.4g})")
 
     def tell(self, told: Told) -> None:
@@ -471,6 +495,18 @@ def readings(told: Told, noise: float) -> list[tuple[float, float]]:
     if told.variance is None:
         return [(float(value), noise**2) for value in told.tame_values]
     return [(float(np.mean(told.tame_values)), float(told.variance))]
+
+
+def merged(x: Array, y: Array, variances: Array, least: float) -> Observations:
+    """Return merged observations of values (n,) at points (n, D), from noise variances (n,), NaN where not known.
+
+    Those that are known stay apart from the others, and are at `least` so large.
+    """
+    known = ~np.isnan(variances)
+    if not known.any():
+        return Observations.merge(x, y)
+    stated = Observations.merge(x[known], y[known], np.maximum(variances[known], least))
+    return stated if known.all() else Observations.merge(x[~known], y[~known]) + stated
 
 
 def spread(y: Array, deviations: Array | None = None) -> float:

@@ -11,7 +11,8 @@ from quadrat._core.arrays import Array
 from quadrat.gp import LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble
 from quadrat.kernels import Matern, Tied
-from quadrat.methods.auto.acquisition import AutoScore, _Frame
+from quadrat.methods.acquisition import Part
+from quadrat.methods.auto.acquisition import AutoScore
 from quadrat.methods.auto.feasibility import Chances, Feasibility
 from quadrat.methods.base import Axis, Domain
 
@@ -40,16 +41,16 @@ def rounding(points: Array) -> Array:
 
 
 def test_the_cube_itself_is_left_alone() -> None:
-    frame, points = _Frame(None), np.random.default_rng(0).random((5, 2))
+    frame, points = Part(Domain.cube(2)), np.random.default_rng(0).random((5, 2))
     slope = score_on(Domain.cube(2))[0].slope
     assert frame.inside(points) is points
     assert frame.outside(points) is points
     assert frame.seen_from(slope) is slope
-    assert frame.distance(points[0], points[1]) == np.abs(points[0] - points[1]).max()
+    assert frame.distances(points[:1], points[1])[0] == np.abs(points[0] - points[1]).max()
 
 
 def test_there_and_back() -> None:
-    frame, points = _Frame(BOX), np.random.default_rng(0).random((50, 2))
+    frame, points = Part(Domain.cube(2), BOX), np.random.default_rng(0).random((50, 2))
     outside = frame.outside(points)
     assert (outside >= BOX[0]).all()
     assert (outside <= BOX[1]).all()
@@ -59,20 +60,24 @@ def test_there_and_back() -> None:
 
 
 def test_what_is_outside_comes_to_the_border() -> None:
-    frame = _Frame(BOX)
+    frame = Part(Domain.cube(2), BOX)
     got = frame.outside(frame.inside(np.array([[0.0, 0.5], [0.35, 1.0], [1.0, 0.0]])))
     np.testing.assert_allclose(got, [[0.3, 0.5], [0.35, 0.9], [0.4, 0.1]], rtol=1e-14)
 
 
 def test_distances_are_in_units_of_the_box() -> None:
-    frame = _Frame(BOX)
-    assert frame.distance(np.array([0.3, 0.5]), np.array([0.35, 0.6])) == pytest.approx(0.5)
-    assert frame.distance(np.array([0.3, 0.2]), np.array([0.31, 0.8])) == pytest.approx(0.75)
+    frame = Part(Domain.cube(2), BOX)
+    assert frame.distances(np.array([[0.3, 0.5]]), np.array([0.35, 0.6]))[0] == pytest.approx(0.5)
+    assert frame.distances(np.array([[0.3, 0.2]]), np.array([0.31, 0.8]))[0] == pytest.approx(0.75)
 
 
 def test_the_slope_in_the_box_equals_finite_differences() -> None:
     score, _ = score_on(Domain.cube(2))
-    inside, query, step = _Frame(BOX).seen_from(score.slope), np.random.default_rng(1).random((6, 2)), 1e-6
+    inside, query, step = (
+        Part(Domain.cube(2), BOX).seen_from(score.slope),
+        np.random.default_rng(1).random((6, 2)),
+        1e-6,
+    )
     value, slope = inside(query)
     np.testing.assert_allclose(value, score.at(BOX[0] + (BOX[1] - BOX[0]) * query), rtol=1e-9)
     for axis in range(2):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.labels import labels_at
 
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Classification
@@ -32,6 +33,6 @@ def test_every_point_has_the_label_of_its_cell() -> None:
     """Half-open cells, closed where they touch the faces at 1."""
     found = quarters()
     points = np.array([[0.0, 0.0], [0.5, 0.0], [0.5, 0.5], [1.0, 1.0], [0.49, 1.0], [0.75, 0.499]])
-    assert found.labels_at(points).tolist() == [ABOVE, UNDECIDED, BELOW, BELOW, ABOVE, UNDECIDED]
+    assert labels_at(found, points).tolist() == [ABOVE, UNDECIDED, BELOW, BELOW, ABOVE, UNDECIDED]
     with pytest.raises(InvalidInput, match="unit cube"):
-        found.labels_at([[0.5, 1.5]])
+        labels_at(found, [[0.5, 1.5]])

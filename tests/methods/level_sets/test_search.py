@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from tests.labels import labels_at
 
 from quadrat._core.arrays import Array
 from quadrat.confidence import Assumptions
@@ -74,7 +75,7 @@ def test_cells_tile_the_cube_and_labels_are_right_and_stay(make: Make) -> None:
             found = search.level_set()
             assert found.reason is None
             assert found.volumes.sum() == pytest.approx(1.0)
-            labels = found.labels_at(grid)
+            labels = labels_at(found, grid)
             assert (values[labels == ABOVE] > 0.2 - 0.05).all()
             assert (values[labels == BELOW] < 0.2 + 0.05).all()
             assert (labels[before != UNDECIDED] == before[before != UNDECIDED]).all()

@@ -12,8 +12,9 @@ from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Matern
+from quadrat.methods.acquisition import Acquisition
 from quadrat.methods.base import Axis, Domain
-from quadrat.methods.robust.worst_case import Bound, _soft, as_radius, lattice, lowest, most_robust, worst_value
+from quadrat.methods.robust.worst_case import _soft, as_radius, bound, lattice, lowest, most_robust, worst_value
 
 
 def posterior(dimension: int, seed: int, n: int = 25, scale: float = 0.2) -> GaussianProcess:
@@ -27,9 +28,9 @@ def grid_of(low: Array, high: Array, count: int) -> Array:
     return np.array(list(product(*[np.linspace(a, b, count) for a, b in zip(low, high, strict=True)])))
 
 
-def brute_worst(bound: Bound, point: Array, radius: Array, count: int) -> float:
+def brute_worst(height: Acquisition, point: Array, radius: Array, count: int) -> float:
     box = grid_of(np.maximum(point - radius, 0), np.minimum(point + radius, 1), count)
-    return float(bound.values(box).min())
+    return float(height.values(box).min())
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3, 5, 20, 60])
@@ -49,13 +50,13 @@ def test_the_lattice_has_centre_faces_and_corners(dimension: int) -> None:
 def test_lowest_is_the_minimum_over_the_part_of_the_box_inside_the_cube(
     dimension: int, count: int, multiplier: float
 ) -> None:
-    bound = Bound(posterior(dimension, 3), multiplier, Domain.cube(dimension))
+    height = bound(posterior(dimension, 3), multiplier, Domain.cube(dimension))
     radius = np.array([0.12, 0.07])[:dimension]
     points = np.vstack([np.random.default_rng(1).random((12, dimension)), np.zeros(dimension), np.ones(dimension)])
-    at, values = lowest(bound, points, radius)
+    at, values = lowest(height, points, radius)
     assert ((at >= 0) & (at <= 1) & (np.abs(at - points) <= radius + 1e-12)).all()
-    np.testing.assert_allclose(bound.values(at), values, atol=1e-9)
-    brute = np.array([brute_worst(bound, point, radius, count) for point in points])
+    np.testing.assert_allclose(height.values(at), values, atol=1e-9)
+    brute = np.array([brute_worst(height, point, radius, count) for point in points])
     assert (values <= brute + 2e-3).all()
     assert (values <= brute + 1e-6).mean() >= 0.9
 
@@ -63,24 +64,24 @@ def test_lowest_is_the_minimum_over_the_part_of_the_box_inside_the_cube(
 @pytest.mark.parametrize(("dimension", "seed"), [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1)])
 def test_most_robust_is_the_best_worst_case_of_a_grid(dimension: int, seed: int) -> None:
     """max_x min_d of the bound, both by brute force; the search may not be worse by more than .02 of its range."""
-    bound = Bound(posterior(dimension, seed), 1.0, Domain.cube(dimension))
+    height = bound(posterior(dimension, seed), 1.0, Domain.cube(dimension))
     radius = np.full(dimension, 0.1)
-    centres = bound.gp.x[:2]
-    found = most_robust(bound, radius, np.random.default_rng(seed), centres=centres)
+    centres = height.gp.x[:2]
+    found = most_robust(height, radius, np.random.default_rng(seed), centres=centres)
     count = 401 if dimension == 1 else 31
     grid = grid_of(np.zeros(dimension), np.ones(dimension), count)
-    heights = bound.values(grid)
+    heights = height.values(grid)
     near = np.abs(grid[:, None, :] - grid[None, :, :]).max(axis=2) <= 0.1 + 1e-9
     best = float(np.where(near, heights, np.inf).min(axis=1).max())
-    assert found.value == pytest.approx(float(bound.values(found.worst_at[None, :])[0]))
-    assert found.value <= brute_worst(bound, found.point, radius, 401 if dimension == 1 else 61) + 1e-3
+    assert found.value == pytest.approx(float(height.values(found.worst_at[None, :])[0]))
+    assert found.value <= brute_worst(height, found.point, radius, 401 if dimension == 1 else 61) + 1e-3
     assert found.value >= best - 0.02 * float(np.ptp(heights))
 
 
 def test_the_soft_minimum_is_below_nothing_it_should_not_be_and_has_its_own_gradient() -> None:
-    bound = Bound(posterior(2, 5), 1.0, Domain.cube(2))
+    height = bound(posterior(2, 5), 1.0, Domain.cube(2))
     radius, shares = np.array([0.15, 0.1]), lattice(2)
-    function = _soft(bound, radius, shares, 0.05)
+    function = _soft(height, radius, shares, 0.05)
     points = np.array([[0.4, 0.6], [0.05, 0.5], [0.97, 0.02]])  # the last two have boxes that the cube cuts
     values, slopes = function(points)
     for j in range(2):
@@ -88,7 +89,7 @@ def test_the_soft_minimum_is_below_nothing_it_should_not_be_and_has_its_own_grad
         step[j] = 1e-6
         numeric = (function(points + step)[0] - function(points - step)[0]) / 2e-6
         np.testing.assert_allclose(slopes[:, j], numeric, rtol=1e-4, atol=1e-6)
-    hard = [bound.values(_box(point, radius, shares)).min() for point in points]
+    hard = [height.values(_box(point, radius, shares)).min() for point in points]
     assert (values >= hard).all()
 
 
@@ -107,7 +108,7 @@ def test_axes_that_are_not_smooth_are_not_perturbed_and_infeasible_points_not_ch
     gp = GaussianProcess(Matern(2.5, 0.3), noise_variance=0.01)
     x = rounded(np.random.default_rng(0).random((30, 2)))
     gp.add(domain.features(x), -x[:, 0] + (x[:, 1] == 0.75))
-    found = most_robust(Bound(gp, 0.0, domain), np.array([0.1, 0.0]), np.random.default_rng(0), centres=x[:1])
+    found = most_robust(bound(gp, 0.0, domain), np.array([0.1, 0.0]), np.random.default_rng(0), centres=x[:1])
     assert found.point[1] == found.worst_at[1] == 0.75
     assert 0.5 <= found.point[0] < 0.52  # f falls along the first axis, and below .5 nothing may be chosen
     assert abs(found.worst_at[0] - found.point[0] - 0.1) < 1e-6

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import cast
+
 import numpy as np
 import pytest
 
 from quadrat._core.arrays import Array, Bools
 from quadrat.errors import InvalidInput
+from quadrat.methods.acquisition import Acquisition, Slope
 from quadrat.methods.base import Axis, Domain
 from quadrat.methods.ucb.cgp_ucb import ContextSlice, require_free_axis
 
@@ -26,8 +30,14 @@ def parabola(features: Array) -> tuple[Array, Array]:
     return -(off**2).sum(axis=1), -2 * off
 
 
-def values(features: Array) -> Array:
-    return parabola(features)[0]
+def seen(function: Slope, domain: Domain) -> Acquisition:
+    """A function of features, as an acquisition on the points of a domain."""
+
+    def slopes(points: Array) -> tuple[Array, Array]:
+        value, gradient = function(domain.features(points))
+        return value, domain.slopes(gradient)
+
+    return cast(Acquisition, SimpleNamespace(values=lambda points: slopes(points)[0], slopes=slopes))
 
 
 def test_points_are_placed_in_the_context_and_rounded() -> None:
@@ -37,11 +47,11 @@ def test_points_are_placed_in_the_context_and_rounded() -> None:
 
 def test_the_highest_point_of_the_slice_is_found() -> None:
     x, value = ContextSlice(MIXED, CONTEXT).highest(
-        parabola, np.random.default_rng(0), values=values, centres=NONE, avoided=NONE
+        seen(parabola, MIXED), np.random.default_rng(0), centres=NONE, avoided=NONE
     )
     np.testing.assert_allclose(x, [0.3, 0.5, 5 / 6], atol=1e-6)
     assert x[1] == 0.5
-    assert value == values(MIXED.features(x[None]))[0]
+    assert value == parabola(MIXED.features(x[None]))[0][0]
 
 
 def test_what_is_avoided_is_not_returned_unless_there_is_nothing_else() -> None:
@@ -55,9 +65,8 @@ def test_what_is_avoided_is_not_returned_unless_there_is_nothing_else() -> None:
 
     def found(avoided: list[list[float]]) -> list[float]:
         x, _ = within.highest(
-            rising,
+            seen(rising, domain),
             np.random.default_rng(0),
-            values=lambda features: rising(features)[0],
             centres=np.empty((0, 2)),
             avoided=np.array(avoided).reshape(-1, 2),
         )
@@ -76,9 +85,8 @@ def test_points_that_may_not_be_evaluated_are_passed_over() -> None:
     within = ContextSlice(domain, np.array([np.nan, 0.4]))
     assert left(within.draw(50, np.random.default_rng(0))).all()
     x, _ = within.highest(
-        lambda features: (features[:, 0], np.ones_like(features)),
+        seen(lambda features: (features[:, 0], np.ones_like(features)), domain),
         np.random.default_rng(0),
-        values=lambda features: features[:, 0],
         centres=np.array([[0.1, 0.9]]),
         avoided=np.empty((0, 2)),
     )

@@ -121,3 +121,17 @@ def test_through_the_optimizer(direction: str) -> None:
     assert "arms" in str(optimizer.trials[-1].why)
     continuous = Optimizer(Space(x=Float(0, 1)), direction=direction, method=GPUCB(), seed=1)
     assert "arms" not in continuous.ask().why
+
+
+@pytest.mark.parametrize("kernel", [None, Matern(2.5, (0.3, 0.3))], ids=["features", "coordinates"])
+def test_predictions_are_of_points_also_where_the_kernel_sees_features(kernel: Matern | None) -> None:
+    """A choice of three is three columns to the model; predictions are asked for at points of the space."""
+    space = Space(kind=Categorical(["a", "b", "c"]), n=Int(1, 4))
+    optimizer = Optimizer(space, direction="maximize", method=GPUCB(kernel=kernel), seed=0)
+    for _ in range(9):
+        trial = optimizer.ask()
+        optimizer.tell(trial, float(trial.params["kind"] == "b") + 0.1 * float(trial.params["n"]))
+    best = optimizer.recommend()
+    there, elsewhere = optimizer.predict([best.params, {"kind": "a", "n": 1}])
+    assert there.value == pytest.approx(best.value)
+    assert there.value > elsewhere.value

@@ -36,7 +36,7 @@ def run(search: PartitionedSearch, n: int, first: int = 0) -> None:
 
 def index(search: PartitionedSearch, points: Array) -> Array:
     """mu_A + beta_A sigma_A from scratch, cell by cell."""
-    method, process = search.method, search.cells.index
+    method, process = search.method, search.model.index
     assert isinstance(method, PiGPUCB)
     values = np.empty(len(points))
     for cell, rows in process.by_cell(points):
@@ -100,7 +100,7 @@ def test_two_to_the_d_cells_at_most_ten_dimensions() -> None:
         PiGPUCB(all_axes=True).start(Domain.cube(11), 0)
     search = PiGPUCB(all_axes=True, capacity=4, n_initial=2, standardise=False).start(Domain.cube(2), 0)
     run(search, 4)
-    assert [cell.depth for cell in search.cells.index.cells] == [2] * 4
+    assert [cell.depth for cell in search.model.index.cells] == [2] * 4
 
 
 def test_asks_where_the_index_is_highest_over_all_cells() -> None:
@@ -113,8 +113,8 @@ def test_asks_where_the_index_is_highest_over_all_cells() -> None:
             there = float(index(search, proposal.x[None, :])[0])
             assert there >= index(search, lattice).max() - 0.01  # of a spread of .3 over the cube
             assert f"({there:.4g})" in proposal.why
-            counts.append(len(search.cells.index.cells))
-        cell = search.cells.index.cell(proposal.x)
+            counts.append(len(search.model.index.cells))
+        cell = search.model.index.cell(proposal.x)
         assert ((proposal.x > cell.lower) | (cell.lower == 0)).all()
         assert ((proposal.x < cell.last) | (cell.upper == 1)).all()
         search.tell(Told(number, proposal.x, np.array([value_at(proposal.x)])))
@@ -162,7 +162,7 @@ def test_remembered_maxima_are_those_found_afresh() -> None:
         one, other = asked.ask(30, waiting), blind.ask(30, waiting)
         assert one.why == other.why
         assert (one.x == other.x).all()
-    assert len(asked.cells.index.cells) > 5
+    assert len(asked.model.index.cells) > 5
     assert asked.explain() == blind.explain()
 
 
@@ -179,7 +179,7 @@ def test_pending_points_are_not_asked_again() -> None:
 def test_recommends_the_evaluated_point_of_highest_lower_bound_in_its_cell() -> None:
     search = STATED.start(Domain.cube(2), 2)
     run(search, 40)
-    guess, process = search.recommend(), search.cells.belief
+    guess, process = search.recommend(), search.model.believed
     assert process.noise_variance == pytest.approx(0.01)
     assert len(process.cells) > 5
     at = [process.cell(x).gp.predict(x[None, :]) for x in search.model.x]
@@ -198,7 +198,7 @@ def test_recommends_what_is_surer() -> None:
     search = STATED.start(Domain.cube(2), 0)
     search.tell(Told(0, np.array([0.1, 0.1]), np.full(5, 0.5)))
     search.tell(Told(1, np.array([0.9, 0.9]), np.array([0.52])))
-    assert search.cells.belief.predict_mean([[0.1, 0.1]]) < search.cells.belief.predict_mean([[0.9, 0.9]])
+    assert search.model.believed.predict_mean([[0.1, 0.1]]) < search.model.believed.predict_mean([[0.9, 0.9]])
     assert search.recommend().x.tolist() == [0.1, 0.1]
 
 
@@ -218,11 +218,11 @@ def test_replicates_and_standard_errors() -> None:
     x = np.array([0.3, 0.4])
     search.tell(Told(0, x, np.array([0.1, 0.3]), None))
     search.tell(Told(1, x, np.array([0.2, 0.6]), 0.04))
-    process = search.cells.belief
+    process = search.model.believed
     assert process.n_observations == 3
     assert process.noise_variances.tolist() == pytest.approx([1 / (100 + 100 + 25)])
     assert process.y.tolist() == pytest.approx([(10 + 30 + 10) / 225])
-    assert search.cells.index.noise_variances[0] / process.noise_variances[0] == pytest.approx((1 + 2 / 60) / 0.01)
+    assert search.model.index.noise_variances[0] / process.noise_variances[0] == pytest.approx((1 + 2 / 60) / 0.01)
 
 
 def test_refits_begin_cells_anew() -> None:
@@ -232,9 +232,9 @@ def test_refits_begin_cells_anew() -> None:
     for number in range(16):
         again.tell(Told(number, search.model.x[number], search.model.frame.scale * search.model.y[number : number + 1]
                         + search.model.frame.shift))  # fmt: skip
-    assert search.cells.index.kernel == search.model.frame.kernel
-    assert search.cells.index.n_observations == 16
-    assert len(search.cells.index.cells) == len(again.cells.index.cells) > 1
+    assert search.model.index.kernel == search.model.frame.kernel
+    assert search.model.index.n_observations == 16
+    assert len(search.model.index.cells) == len(again.model.index.cells) > 1
 
 
 def test_through_the_optimizer() -> None:
@@ -267,7 +267,7 @@ def test_points_that_stand_for_others_are_never_asked() -> None:
         assert x[0] in values
         assert x[1] <= 0.8
         search.tell(Told(number, x, np.array([value_at(x)])))
-    for cell in search.cells.index.cells:
+    for cell in search.model.index.cells:
         cells_without += not ((values >= cell.lower[0]) & (values <= cell.last[0])).any()
     assert cells_without > 0
     assert len({float(x[0]) for x in search.model.x}) == 5
@@ -317,8 +317,11 @@ def test_predictions_are_those_of_the_cells() -> None:
     assert there.value == pytest.approx(found.value, rel=1e-12)
     assert there.credible_interval == pytest.approx(found.credible_interval, rel=1e-12)
     search = cast(PartitionedSearch, optimizer._run.search)
-    assert len(search.cells.belief.cells) > 1
+    assert len(search.model.believed.cells) > 1
     points = generator(0).random((20, 2))
     own = search.predict(points)[0]
-    one = search.model.frame.shift + search.model.frame.scale * search.model.belief.predict_mean(points)
+    model, frame = search.model, search.model.frame
+    whole = GaussianProcess(frame.kernel, noise_variance=model.noise**2)
+    whole.add(model.x, model.y, model.variances)
+    one = frame.shift + frame.scale * whole.predict_mean(points)
     assert np.abs(own - one).max() > 1e-3

@@ -238,14 +238,6 @@ def learn_groups(
         What was learned before, from fewer data; otherwise moves start from single axes.
     by
         "moves", or "random" for the best of some random partitions and the previous one [K15].
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.random((60, 3))
-    >>> data = Observations.merge(x, np.sin(6 * x[:, 0] * x[:, 2]) + x[:, 1] + 0.1 * rng.standard_normal(60))
-    >>> learn_groups(data, 2, rng, nu=2.5, noise_variance=None).groups
-    ((0, 2), (1,))
     """
     dimension = data.x.shape[1]
     if len(data) > _LEARNED_FROM:

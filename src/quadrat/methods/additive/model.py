@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import ceil, exp, log, sqrt
 from operator import add
@@ -26,8 +26,9 @@ from quadrat._core.arrays import Array
 from quadrat.gp import Bounds, GaussianProcess, LogNormal, Observations, Prediction, Priors, fit_map
 from quadrat.gp.observations import group_rows
 from quadrat.kernels import Kernel, Matern, OnAxes
-from quadrat.methods.acquisition import ascend, scattered
-from quadrat.methods.base import Told
+from quadrat.methods.acquisition import Effort, Part, maximise
+from quadrat.methods.base import Domain, Told
+from quadrat.methods.surrogate import Learning, merged
 
 __all__ = ["AdditiveFit", "AdditiveModel", "GroupPosterior", "Groups", "Learner", "fit_additive", "total"]
 
@@ -37,6 +38,11 @@ Groups: TypeAlias = tuple[tuple[int, ...], ...]
 _LENGTHSCALE = LogNormal(-0.7, 0.7)  # around half the cube, a factor of two either way, besides a shift of all
 _COMMON = 0.7
 _LENGTHSCALES = (0.05, 10.0)
+_GROWTH = 1.4
+_LEAST_VARIANCE = 1e-8  # of the values' variance: a standard error of 0 must not make the matrix singular
+_TOP = 4  # observed points of highest mean, around whose coordinates each group is searched
+_UNIFORM = 96  # candidates for each axis of a group
+_EFFORT = Effort(near=16, scales=(0.1, 0.02), climbs=8, steps=16, fine_steps=12)
 
 
 @dataclass(frozen=True)
@@ -110,15 +116,6 @@ def fit_additive(
         Of one observation; None learns it.
     previous
         A fit, perhaps for other groups, where the search starts; otherwise in the middle of the priors.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.random((40, 2))
-    >>> data = Observations.merge(x, np.sin(6 * x[:, 0]) + 0.1 * rng.standard_normal(40))
-    >>> fit = fit_additive(data, ((0,), (1,)), nu=2.5, noise_variance=None)
-    >>> fit.amplitudes[0] > 3 * fit.amplitudes[1]
-    True
     """
     share, middle = 1 / sqrt(len(groups)), exp(_LENGTHSCALE.mean)
     shape = total(groups, [Matern(nu, (middle,) * len(group), amplitude=share) for group in groups])
@@ -174,15 +171,8 @@ def inherited(fit: AdditiveFit, groups: Groups) -> list[float]:
 Learner: TypeAlias = Callable[[Observations, AdditiveFit | None, int], AdditiveFit]
 """From observations, the fit before and the number of trials to what is learned."""
 
-_GROWTH = 1.4
-_LEAST_VARIANCE = 1e-8  # of the values' variance: a standard error of 0 must not make the matrix singular
-_UNIFORM = 96  # candidates for each axis of a group
-_NEAR = (0.1, 0.02)  # how far candidates lie from the observed points of highest mean
-_TOP, _EACH = 4, 16
-_STARTS, _STEPS = 4, 16
 
-
-class AdditiveModel:
+class AdditiveModel(Learning[AdditiveFit]):
     """Told trials go in, posteriors come out.
 
     Parameters
@@ -196,13 +186,12 @@ class AdditiveModel:
     """
 
     def __init__(self, learn: Learner, dimension: int, n_initial: int) -> None:
+        super().__init__()
         self.trials = 0
-        self._learn, self._dimension, self._due = learn, dimension, n_initial
+        self._learner, self._dimension, self._due = learn, dimension, n_initial
         self._x: list[Array] = []  # one row an observation, in the order of telling
         self._y: list[float] = []
         self._variance: list[float] = []  # NaN where the teller knew none
-        self._learned: AdditiveFit | None = None
-        self._provisional: AdditiveFit | None = None
         self._built: AdditiveFit | None = None  # what the posterior was built with
         self._gp: GaussianProcess
 
@@ -219,24 +208,20 @@ class AdditiveModel:
                 self._y.append(value)
                 self._variance.append(np.nan if one.variance is None else one.variance)
         self.trials += len(told)
-        self._provisional = None
-        if self.trials >= self._due:
-            self._learned = self._learn(self._data(), self._learned, self.trials)
+        due = self.trials >= self._due
+        self._told(due=due)
+        if due:
             self._due = ceil(_GROWTH * self.trials)
 
-    @property
-    def settled(self) -> bool:
-        """Whether the initial design is told, so that the model may decide."""
-        return self._learned is not None
+    def _learn(self) -> AdditiveFit:
+        x, y, variance = np.array(self._x).reshape(-1, self._dimension), np.array(self._y), np.array(self._variance)
+        data = merged(x, y, variance, _LEAST_VARIANCE * (float(np.var(y)) or 1.0))
+        return self._learner(data, self._learned, self.trials)
 
     @property
     def fit(self) -> AdditiveFit:
-        """What was learned last; before the initial design is complete, from whatever there is."""
-        if self._learned is not None:
-            return self._learned
-        if self._provisional is None:
-            self._provisional = self._learn(self._data(), None, self.trials)
-        return self._provisional
+        """What was learned last, or provisionally."""
+        return self.frame
 
     @property
     def gp(self) -> GaussianProcess:
@@ -266,17 +251,6 @@ class AdditiveModel:
     def _least(self) -> float:
         """The least variance of an observation; of the fit, so that it does not change in between."""
         return _LEAST_VARIANCE * self.fit.kernel.variance
-
-    def _data(self) -> Observations:
-        x, y, variance = np.array(self._x).reshape(-1, self._dimension), np.array(self._y), np.array(self._variance)
-        known = ~np.isnan(variance)
-        parts = []
-        if not known.all():
-            parts.append(Observations.merge(x[~known], y[~known]))
-        if known.any():
-            least = _LEAST_VARIANCE * (float(np.var(y)) or 1.0)
-            parts.append(Observations.merge(x[known], y[known], np.maximum(variance[known], least)))
-        return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
 
 class GroupPosterior:
@@ -356,9 +330,6 @@ class GroupPosterior:
     def maximise(self, multiplier: float, rng: np.random.Generator) -> tuple[Array, float]:
         """Maximise sum_j [mu_j + multiplier sigma_j], group by group [K15, algorithm 1].
 
-        For each group uniform candidates and some around the coordinates of the points of highest mean, then a
-        quasi-Newton ascent from the best of them.
-
         Returns
         -------
         point
@@ -371,20 +342,19 @@ class GroupPosterior:
         top = np.argsort(-means, kind="stable")[:_TOP]
         for j, group in enumerate(self.fit.groups):
 
-            def slope(x: Array, j: int = j) -> tuple[Array, Array]:
+            def values(x: Array, j: int = j) -> Array:
+                at = self.predict(j, x)
+                return at.mean + multiplier * at.deviation
+
+            def slopes(x: Array, j: int = j) -> tuple[Array, Array]:
                 at = self.predict_with_gradients(j, x)
                 assert at.mean_gradient is not None
                 assert at.deviation_gradient is not None
                 return at.mean + multiplier * at.deviation, at.mean_gradient + multiplier * at.deviation_gradient
 
-            best = self._of[j][top]
-            candidates = np.vstack(
-                [best, scattered(best, _EACH, _NEAR, rng), rng.random((_UNIFORM * len(group), len(group)))]
-            )
-            at = self.predict(j, candidates)
-            first = np.argsort(-(at.mean + multiplier * at.deviation), kind="stable")[:_STARTS]
-            ends, values = ascend(slope, candidates[first], steps=_STEPS)
-            winner = int(np.argmax(values))
-            point[list(group)] = ends[winner]
-            total += float(values[winner])
+            best, effort = self._of[j][top], replace(_EFFORT, uniform=_UNIFORM * len(group))
+            part = Part(Domain.cube(len(group)))
+            found, value = maximise(values, slopes, rng, part, centres=best, effort=effort, candidates=best)
+            point[list(group)] = found
+            total += value
         return point, total

@@ -18,12 +18,20 @@ from scipy.special import ndtri
 from quadrat._core.arrays import Array
 from quadrat._core.nearest import is_among
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
-from quadrat.methods.acquisition import Slope, ascend, improvement, scattered
+from quadrat.methods.acquisition import Effort, Part, improvement, maximise
 from quadrat.methods.auto.feasibility import Chances, Feasibility
 from quadrat.methods.base import Domain
 
 __all__ = ["AutoScore", "knowledge_gradients", "log_improvement"]
 
+DOUBT = 1.35  # times the deviations that the settings say; chosen on odd seeds of the problems of benchmarks/regret
+UNIFORM = 300  # candidates over the whole cube, or box
+NEAR = 20  # candidates around each of the best points, at each of the scales
+SCALES = (0.2, 0.05, 0.01)
+CLIMBS = 4
+STEPS = 12  # of the climbs, all at once
+_REFUSED = -1e200  # the score of what is likelier to fail than may be; lower still with a smaller chance
+_APART = 0.02  # in some coordinate: climbs from the same place end at the same place
 _KNOWN = 1e-10  # a variance, in standardised units, below which nothing is left to learn
 _NODES = np.asarray(ndtri((np.arange(128) + 0.5) / 128))  # of Z, equally likely; the integrand is piecewise linear
 
@@ -55,16 +63,6 @@ def knowledge_gradients(ensemble: Ensemble, known: Array, new: Array, noise: Arr
         gained = after.max(axis=1).mean(axis=1) - means[:, :k].max(axis=1)
         worth[row] = gained.mean()
     return np.maximum(worth, 0.0)
-
-
-DOUBT = 1.35  # times the deviations that the settings say; chosen on odd seeds of the problems of benchmarks/regret
-UNIFORM = 300  # candidates over the whole cube, or box
-NEAR = 20  # candidates around each of the best points, at each of the scales
-SCALES = (0.2, 0.05, 0.01)
-CLIMBS = 4
-STEPS = 12  # of the climbs, all at once
-_REFUSED = -1e200  # the score of what is likelier to fail than may be; lower still with a smaller chance
-_APART = 0.02  # in some coordinate: climbs from the same place end at the same place
 
 
 def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array | None]:
@@ -154,69 +152,19 @@ class AutoScore:
         Candidates are scored all over and around the best points told, (b, D); climbs start from the highest that lie
         apart.
         """
-        frame = _Frame(box)
-        near = scattered(frame.inside(best), NEAR * len(SCALES), SCALES, rng)
-        candidates = [frame.outside(rng.random((UNIFORM, self.domain.dimension))), frame.outside(near)]
-        if not self.domain.smooth.all():
-            candidates += [self.domain.neighbours(centre, rng) for centre in best]
-        points = self.domain.rounded(np.vstack(candidates))
-        values = self.at(points)
-        starts: list[int] = []
-        for row in np.argsort(-values, kind="stable"):
-            if all(frame.distance(points[row], points[start]) > _APART for start in starts):
-                starts.append(int(row))
-                if len(starts) == CLIMBS:
-                    break
-        ends = points[starts]
-        if self.domain.smooth.any():
-            climbed = ascend(frame.seen_from(self.slope), frame.inside(ends), steps=STEPS)[0]
-            ends = np.vstack([ends, self.domain.rounded(frame.outside(climbed))])
-        heights = self.at(ends)
-        top = int(np.argmax(heights))
-        x, height = ends[top], float(heights[top])
-        if not self.domain.smooth.all():
-            others = self.domain.neighbours(x, rng)
-            heights = self.at(others)
-            if len(others) and heights.max() > height:
-                x, height = others[int(np.argmax(heights))], float(heights.max())
-        return x, height
+        return maximise(
+            self.at,
+            self.slope,
+            rng,
+            Part(self.domain, box),
+            centres=best,
+            effort=Effort(
+                uniform=UNIFORM, near=NEAR * len(SCALES), scales=SCALES, climbs=CLIMBS, apart=_APART, by_batch=False,
+                steps=STEPS, fine_steps=0,
+            ),
+        )  # fmt: skip
 
 
 def _where_it_may_succeed(value: Array, log_chance: Array, least: float) -> Array:
     """Scores with the chance of success in them; below every other where it is too small."""
     return np.where(log_chance >= least, value + log_chance, _REFUSED * (1 - log_chance))
-
-
-@dataclass(frozen=True)
-class _Frame:
-    """A box as a cube of its own: None is the cube itself, where nothing is computed."""
-
-    box: tuple[Array, Array] | None
-
-    def inside(self, points: Array) -> Array:
-        """From points of the cube (m, D) to coordinates in the box, 0 to 1; what is outside comes to its border."""
-        if self.box is None:
-            return points
-        lower, upper = self.box
-        return np.clip((points - lower) / (upper - lower), 0.0, 1.0)
-
-    def outside(self, points: Array) -> Array:
-        """And back."""
-        return points if self.box is None else self.box[0] + (self.box[1] - self.box[0]) * points
-
-    def distance(self, one: Array, other: Array) -> float:
-        """The largest difference in a coordinate, in units of the box."""
-        widths = 1.0 if self.box is None else self.box[1] - self.box[0]
-        return float((np.abs(one - other) / widths).max())
-
-    def seen_from(self, slope: Slope) -> Slope:
-        """A function and its gradient in the coordinates of the box."""
-        if self.box is None:
-            return slope
-        widths = self.box[1] - self.box[0]
-
-        def inside(points: Array) -> tuple[Array, Array]:
-            value, gradient = slope(self.outside(points))
-            return value, gradient * widths
-
-        return inside

@@ -225,10 +225,6 @@ class ZoomCell:
         moved = (np.abs(away) >= _CENTRAL).sum(axis=1)
         return squares <= (sqrt(d) + 2 * d / (d + 2)) ** 2, moved >= _MOVED * self._numbers.sum()
 
-    def reaches(self, x: Array) -> bool:
-        """Whether a point (D,) is one that the cell could have drawn."""
-        return bool(self.look(x[None, :])[0][0])
-
     def tell(self, x: Array, value: float) -> bool:
         """Take in a value at a point (D,) within reach, minus infinity where that failed; return whether it moved."""
         return self.take(x, value, is_draw=bool(self.look(x[None, :])[1][0]))

@@ -19,6 +19,8 @@ __all__ = ["LevelSet", "LevelSetMethod", "MultiScaleLevelSet"]
 
 _HALVINGS = (8, 10, 12)  # of the default tiling, for D = 1, 2, 3 and more
 _MOST_CELLS = 2**16
+_AVERAGES = 0.25  # of delta, for the averages of all cells; the band has the rest
+_SHARE = 0.1  # of the width, above which what is lost in a cell makes it be halved
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,18 +29,8 @@ class LevelSetMethod(Method):
 
     Parameters
     ----------
-    threshold
-        Which points have f above it, and which below, is asked.
-    kernel, norm_bound, noise
-        The assumptions, fixed before the data: f has norm at most B in the kernel's RKHS and noise is
-        sigma-sub-Gaussian.
-    accuracy
-        How far within the threshold either label is right, >= 0: with 0, a cell that f's level line crosses is never
-        decided.
-    delta
-        All labels, at all times, hold at once with probability at least 1 - delta.
-    holder
-        The user's own Hölder bound (L, alpha), used where it is below the kernel's modulus.
+    threshold, kernel, norm_bound, noise, accuracy, delta, holder
+        As of `LevelSet`.
     """
 
     threshold: float
@@ -147,10 +139,6 @@ class LevelSet(LevelSetMethod):
         return LevelSearch(cells, domain, seed, delta=self.delta, rule=self.rule, share=None)
 
 
-_AVERAGES = 0.25  # of delta, for the averages of all cells; the band has the rest
-_SHARE = 0.1  # of the width, above which what is lost in a cell makes it be halved
-
-
 @dataclass(frozen=True, kw_only=True)
 class MultiScaleLevelSet(LevelSetMethod):
     """Level-set estimation on an adaptive tree of cells, after [SJ19, algorithm 1].
@@ -164,18 +152,8 @@ class MultiScaleLevelSet(LevelSetMethod):
 
     Parameters
     ----------
-    threshold
-        The value that f is compared with, in its units: which points lie above, which below.
-    kernel, norm_bound, noise
-        The assumptions, fixed before the data: f has norm at most B = `norm_bound` in the kernel's RKHS, and noise
-        is sub-Gaussian with sigma = `noise`, in the units of the values.
-    accuracy
-        How far within the threshold either label is right, >= 0, in the units of the values: with 0, a cell that
-        f's level line crosses is never decided.
-    delta
-        All labels, at all times, hold at once with probability at least 1 - delta.
-    holder
-        The user's own Hölder bound (L, alpha), used where it is below the kernel's modulus.
+    threshold, kernel, norm_bound, noise, accuracy, delta, holder
+        As of `LevelSet`.
     max_cells
         When this many cells exist, none is halved any more.
 

@@ -37,7 +37,7 @@ from quadrat._core.arrays import Array, as_number
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Kernel
-from quadrat.methods.acquisition import draws, feasible_around, gain_of, points_around, scattered
+from quadrat.methods.acquisition import Effort, Part, draws, gain_of, gain_points, maximise, top_points
 from quadrat.methods.base import (
     CREDIBLE,
     Domain,
@@ -59,12 +59,12 @@ __all__ = ["MFGPUCB", "FidelitySearch"]
 
 # Names of streams beside (seed, trial number), which draws uniform points.
 _ACQUISITION, _GAIN, _DESIGN = 1, 2, 3
-_BATCH = 512  # uniform points at which the index is read before any climb
-_KEPT = 4  # points that a round of chance steps goes on from
-_ROUNDS = (0.1, 0.05, 0.02, 0.01, 0.005)  # the scales of these steps
-_STEPS = 60
-_CANDIDATES, _DRAWS = 256, 256  # of the target, to estimate what is still to gain
-_NEAR = (0.05, 0.02, 0.01, 0.005, 0.002)  # how far a recommended point may move from an evaluated one, step by step
+_TOP = 2  # observed points of each level around which the index is searched
+# phi has kinks where two levels meet, on which a climb along gradients stops short: chance steps do not.
+_OF_INDEX = Effort(near=32, scales=(0.1, 0.01), zooms=(0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005))
+# How far a recommended point may move from an evaluated one, step by step.
+_OF_SUREST = Effort(uniform=0, near=0, climbs=2, zooms=(0.05, 0.02, 0.01, 0.005, 0.002))
+_DRAWS = 256  # of the target, to estimate what is still to gain
 _LEAST_AT_TARGET = 2
 _AFFORDABLE, _POINTS_AN_AXIS = 0.25, 10  # what a level of the initial design may cost, in evaluations of the target
 
@@ -282,25 +282,21 @@ class FidelitySearch(Search):
         evaluated at any level and points near the best of them.
         """
         refuse_context(self, context)
-        model, frame = self.model, self.model.frame
+        model = self.model
         rng = generator(self.seed, model.trials, _GAIN)
         points = self._at_target(np.vstack([gp.x for gp in model.gps if len(gp)]))
-        best = self._surest(points)
-        for scale in _NEAR:
-            near = self._at_target(scattered(best[None, :], 64, (scale,), rng))
-            allowed = self.domain.allowed(self._joined(near))
-            best = self._surest(np.vstack([best[None, :], near[allowed]]))
+        best, _ = maximise(
+            self._sureness, None, rng, Part(self._target), centres=points[:0], effort=_OF_SUREST, candidates=points
+        )
         (mean,), (deviation,) = model.blend(best[None, :])
-        low, high = (frame.to_values(float(mean + side * CREDIBLE * deviation)) for side in (-1, 1))
         drawn = self._gains(best, rng)
-        gain, upper = (None, None) if drawn is None else gain_of(frame.scale * drawn)
-        value = frame.to_values(float(mean))
-        return Guess(self._join(best, self.levels - 1), value, (low, high), gain=gain, gain_upper=upper)
+        gain = None if drawn is None else gain_of(drawn)
+        return model.frame.guess(self._join(best, self.levels - 1), float(mean), float(deviation), gain)
 
-    def _surest(self, points: Array) -> Array:
+    def _sureness(self, points: Array) -> Array:
         # Which is best rests on what was seen: a target of which nothing is known is as far away at all points.
         mean, deviation = self.model.blend(points, self.model.seen_gaps)
-        return np.asarray(points[int(np.argmax(mean - deviation))])
+        return np.where(self._target.allowed(points), mean - deviation, -np.inf)
 
     def _joined(self, points: Array) -> Array:
         """Return points (n, D - 1) as points of the cube, (n, D), at the target."""
@@ -314,7 +310,9 @@ class FidelitySearch(Search):
     def _target(self) -> Domain:
         """The points that may be evaluated at the target, with D - 1 axes."""
         axes = [axis for i, axis in enumerate(self.domain.axes) if i != self.axis.axis]
-        return Domain(axes, self._at_target, feasible=lambda points: self.domain.allowed(self._joined(points)))
+        constrained = self.domain.feasible is not None
+        feasible = (lambda points: self.domain.allowed(self._joined(points))) if constrained else None
+        return Domain(axes, self._at_target, feasible=feasible)
 
     def _gains(self, x: Array, rng: np.random.Generator) -> Array | None:
         """Return draws of max f - f(x) at the target, in model units: none exceeds what cheaper levels allow.
@@ -322,15 +320,9 @@ class FidelitySearch(Search):
         Over what may be evaluated at the target; None where too few such points are known.
         """
         gps, gaps = self.model.gps, self.model.gaps
-        if self.domain.feasible is None:
-            others = points_around(x, _CANDIDATES - 1, rng)
-        else:
-            found = feasible_around(x, self._target, rng)
-            if found is None:
-                return None
-            at = gps[-1].predict(found)
-            others = found[np.argsort(-(at.mean + 2 * at.deviation), kind="stable")[: _CANDIDATES - 1]]
-        points = np.vstack([x[None, :], others])
+        points = gain_points(gps[-1], x, rng, self._target)
+        if points is None:
+            return None
         drawn = draws(gps[-1].predict_mean(points), gps[-1].covariance(points), _DRAWS, rng)
         if self.levels > 1:
             cheaper = Gaps(gaps.zeta[:-1], gaps.offset[:-1])
@@ -384,33 +376,19 @@ class Index:
 
     def maximise(self, rng: np.random.Generator, dimension: int) -> tuple[Array, float]:
         """Return the point of the cube, shape (D,), where phi is largest, and phi there."""
-        from scipy.optimize import minimize
+        centres = np.vstack([top_points(gp, dimension, _TOP) for gp in self.gps if len(gp)])
+        part = Part(Domain.cube(dimension))
+        return maximise(self.values, self.slopes, rng, part, centres=centres, effort=_OF_INDEX)
 
-        seeds = [gp.x[np.argsort(-gp.predict_mean(gp.x), kind="stable")[:2]] for gp in self.gps if len(gp)]
-        points = np.vstack([rng.random((_BATCH, dimension)), scattered(np.vstack(seeds), 32, (0.1, 0.01), rng)])
-        for scale in _ROUNDS:
-            # phi has kinks where two levels meet, on which a climb along gradients stops short: chance steps do not.
-            best = points[np.argsort(-self.values(points), kind="stable")[:_KEPT]]
-            points = np.vstack([best, scattered(best, 32, (scale,), rng)])
-        best = points[int(np.argmax(self.values(points)))]
-        climbed = minimize(
-            self._downhill, best, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * dimension,
-            options={"ftol": 1e-8, "maxiter": _STEPS},
-        )  # fmt: skip
-        ends = np.vstack([best, np.clip(climbed.x, 0.0, 1.0) if np.isfinite(climbed.x).all() else best])
-        ends = np.vstack([ends, scattered(ends, 32, (0.001,), rng)])
-        values = self.values(ends)
-        row = int(np.argmax(values))
-        return ends[row], float(values[row])
-
-    def _downhill(self, x: Array) -> tuple[float, Array]:
-        """Return minus phi and its gradient along the level that is least at x, shape (D,)."""
-        least, slope = np.inf, np.zeros(len(x))
+    def slopes(self, points: Array) -> tuple[Array, Array]:
+        """Return phi (n,) and its gradient (n, D) at points (n, D): that of the level which is least there."""
+        least, slope = np.full(len(points), np.inf), np.zeros_like(points)
         for gp, zeta, offset in zip(self.gps, self.gaps.zeta, self.gaps.offset, strict=True):
-            at = gp.predict_with_gradients(x[None, :])
-            value = float(at.mean[0] + offset + self.root * at.deviation[0] + zeta)
-            if value < least:
-                assert at.mean_gradient is not None
-                assert at.deviation_gradient is not None
-                least, slope = value, at.mean_gradient[0] + self.root * at.deviation_gradient[0]
-        return -least, -slope
+            at = gp.predict_with_gradients(points)
+            assert at.mean_gradient is not None
+            assert at.deviation_gradient is not None
+            value = at.mean + offset + self.root * at.deviation + zeta
+            lower = value < least
+            least = np.where(lower, value, least)
+            slope = np.where(lower[:, None], at.mean_gradient + self.root * at.deviation_gradient, slope)
+        return least, slope

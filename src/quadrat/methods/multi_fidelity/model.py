@@ -33,7 +33,7 @@ from quadrat._core.arrays import Array
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Kernel
 from quadrat.methods.base import CREDIBLE, Told
-from quadrat.methods.surrogate import Learned, is_due, learn_kernel, readings, spread
+from quadrat.methods.surrogate import Frame, Learned, Learning, is_due, learn_kernel, readings, spread
 
 __all__ = ["FidelityModel", "Gaps", "LevelFrame"]
 
@@ -43,38 +43,11 @@ _START = 0.01  # of the range of the values: the smallest zeta [K16, appendix on
 
 
 @dataclass(frozen=True)
-class LevelFrame:
-    """What was learned: the kernel, the affine map between values and model units, and what is in model units.
+class LevelFrame(Frame):
+    """What was learned, for all levels: beside kernel and units, the prior mean of each level and the smallest zeta."""
 
-    Attributes
-    ----------
-    kernel
-        Of every level.
-    centre, scale
-        Values are centre + scale * (model units), at every level.
-    means
-        The prior mean of each level.
-    start
-        The smallest zeta.
-    """
-
-    kernel: Kernel
-    centre: float
-    scale: float
     means: tuple[float, ...]
     start: float
-
-    def to_model(self, values: Array) -> Array:
-        """Return values in model units."""
-        return (values - self.centre) / self.scale
-
-    def to_values(self, units: float) -> float:
-        """Return a number of model units as a value."""
-        return self.centre + self.scale * units
-
-    def variances(self, variances: Array) -> Array:
-        """Return noise variances in model units, never so small that the matrix becomes singular."""
-        return np.maximum(variances / self.scale**2, _LEAST_VARIANCE * self.kernel.variance)
 
 
 @dataclass(frozen=True)
@@ -85,7 +58,7 @@ class Gaps:
     offset: tuple[float, ...]
 
 
-class FidelityModel:
+class FidelityModel(Learning[LevelFrame]):
     """The processes of M levels: told trials go in, posteriors come out, in model units.
 
     Parameters
@@ -115,6 +88,7 @@ class FidelityModel:
         n_initial: int,
         zeta: tuple[float, ...] | None,
     ) -> None:
+        super().__init__()
         self.levels, self.dimension = levels, dimension
         self._form, self._noise, self._standardise = form, noise, standardise
         self._n_initial, self._stated = n_initial, zeta
@@ -122,8 +96,6 @@ class FidelityModel:
         self._x: list[list[Array]] = [[] for _ in range(levels)]
         self._y: list[list[float]] = [[] for _ in range(levels)]
         self._variance: list[list[float]] = [[] for _ in range(levels)]
-        self._learned: LevelFrame | None = None
-        self._provisional: LevelFrame | None = None
         self._built: LevelFrame | None = None
         self._gps: list[GaussianProcess] = []
         self._gaps: Gaps | None = None
@@ -142,25 +114,10 @@ class FidelityModel:
             self._y[level].append(value)
             self._variance[level].append(variance)
         self.history.append(level)
-        self._provisional = self._gaps = None
-        if is_due(self._form, self.trials, self._n_initial):
-            self._learned = self._learn()
-
-    @property
-    def settled(self) -> bool:
-        """Whether the initial design is told, so that the model may decide."""
-        return self._learned is not None
+        self._gaps = None
+        self._told(due=is_due(self._form, self.trials, self._n_initial))
 
     # --- what is believed
-
-    @property
-    def frame(self) -> LevelFrame:
-        """What was learned last; before the initial design is complete, from whatever there is."""
-        if self._learned is not None:
-            return self._learned
-        if self._provisional is None:
-            self._provisional = self._learn()
-        return self._provisional
 
     @property
     def gps(self) -> Sequence[GaussianProcess]:
@@ -252,7 +209,7 @@ class FidelityModel:
             own = [float(y.mean()) if len(y) else float(together.mean()) for y in values]
             scale = spread(together, np.concatenate([y - mean for y, mean in zip(values, own, strict=True)]))
             means = tuple((mean - own[-1]) / scale for mean in own)
-            units = replace(units, centre=own[-1], scale=scale, means=means)
+            units = replace(units, shift=own[-1], scale=scale, means=means)
         units = replace(units, start=_START * (float(np.ptp(together)) / units.scale or 1.0))
         if isinstance(form, Learned):
             units = replace(units, kernel=self._learn_kernel(form, units))
@@ -281,11 +238,5 @@ class FidelityModel:
 
 
 def doubled(start: float, needed: float) -> float:
-    """Return the least of start, 2 start, 4 start, ... that is at least `needed`.
-
-    Examples
-    --------
-    >>> doubled(0.5, 0.1), doubled(0.5, 3.0)
-    (0.5, 4.0)
-    """
+    """Return the least of start, 2 start, 4 start, ... that is at least `needed`."""
     return start * 2.0 ** max(ceil(log2(needed / start)), 0) if needed > start else start

@@ -18,12 +18,12 @@ import numpy as np
 
 from quadrat._core.arrays import Array, ArrayLike, as_points, as_vector
 from quadrat.errors import InvalidInput
-from quadrat.gp import GaussianProcess, LogNormal, Observations, Priors, fit_map
+from quadrat.gp import GaussianProcess, LogNormal, Priors, fit_map
 from quadrat.gp.observations import group_rows
 from quadrat.kernels import Kernel, Matern, Tied
 from quadrat.methods.base import CREDIBLE, Domain
-from quadrat.methods.robust.worst_case import Bound, as_radius, lowest, most_robust, worst_value
-from quadrat.methods.surrogate import spread
+from quadrat.methods.robust.worst_case import as_radius, bound, lowest, most_robust, worst_value
+from quadrat.methods.surrogate import merged, spread
 from quadrat.randomness import generator
 
 __all__ = ["RobustChoice", "robust_choice"]
@@ -31,6 +31,7 @@ __all__ = ["RobustChoice", "robust_choice"]
 _CAUTION = 1.0  # posterior deviations below the mean
 _LEARNED_FROM = 256  # observations at most: hyper-parameters need no more, and a fit costs the cube of their number
 _KEPT = 2000  # observations at most in the posterior; of more, some at random: low values are what worst cases rest on
+_LEAST_VARIANCE = 1e-10  # of an observation, in units of the values' variance
 _TOP = 48  # told points of highest mean that are candidates
 _STREAM, _DRAWS, _SOME, _KEEP = 33, 34, 35, 36
 _PRIORS = Priors(lengthscale=LogNormal(-0.7, 0.5), common_lengthscale=1.5, noise_variance=LogNormal(-5.0, 1.5))
@@ -115,9 +116,9 @@ def robust_choice(
     distinct = points[group_rows(points)[0]]
     means = gp.predict_mean(domain.features(distinct))
     top = distinct[np.argsort(-means, kind="stable")[:_TOP]]
-    found = most_robust(Bound(gp, -_CAUTION, domain), sides, generator(seed, len(points), _STREAM), centres=top)
+    found = most_robust(bound(gp, -_CAUTION, domain), sides, generator(seed, len(points), _STREAM), centres=top)
     point = domain.rounded(found.point[None, :])[0]  # integers so many that they are climbed along
-    at, _ = lowest(Bound(gp, 0.0, domain), point[None, :], sides)
+    at, _ = lowest(bound(gp, 0.0, domain), point[None, :], sides)
     rng = generator(seed, len(points), _DRAWS)
     worst = worst_value(gp, point, sides, rng, domain=domain, also=[at[0]])
     here = gp.predict(domain.features(point[None, :]))
@@ -143,23 +144,14 @@ def _fitted(domain: Domain, x: Array, y: Array, variances: Array, seed: int) -> 
     choices = tuple(i for i, axis in enumerate(domain.axes) if axis.is_choice)
     fit = fit_map(
         _form(domain),
-        _observations(features[some], seen[some], known[some]),
+        merged(features[some], seen[some], known[some], _LEAST_VARIANCE),
         priors=replace(_PRIORS, separate_lengthscales=choices),
         standardise=False,
     )
-    return fit.posterior(_observations(features, seen, known)), scale, shift
+    return fit.posterior(merged(features, seen, known, _LEAST_VARIANCE)), scale, shift
 
 
 def _form(domain: Domain) -> Kernel:
     """Matérn 5/2 with a length-scale for each axis, shared by the columns of a choice."""
     kernel = Matern(2.5, np.full(len(domain.groups), 0.5))
     return kernel if len(domain.groups) == domain.dimension else Tied(kernel, domain.groups)
-
-
-def _observations(x: Array, y: Array, variances: Array) -> Observations:
-    """Merge; those whose variance is known stay apart from the others."""
-    known = ~np.isnan(variances)
-    if not known.any():
-        return Observations.merge(x, y)
-    stated = Observations.merge(x[known], y[known], np.maximum(variances[known], 1e-10))
-    return stated if known.all() else Observations.merge(x[~known], y[~known]) + stated

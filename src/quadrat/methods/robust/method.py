@@ -17,9 +17,9 @@ from quadrat._core.arrays import Array, as_number
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
-from quadrat.methods.acquisition import Score, expected_gain, upper_bound
-from quadrat.methods.base import Domain, Guess, MethodFacts, Proposal, refuse_context
-from quadrat.methods.robust.worst_case import Bound, Robust, as_radius, lowest, most_robust, worst_value
+from quadrat.methods.acquisition import Score, expected_gain, top_points, upper_bound
+from quadrat.methods.base import Domain, Guess, MethodFacts, Proposal, as_coordinates, refuse_context
+from quadrat.methods.robust.worst_case import Robust, as_radius, bound, lowest, most_robust, worst_value
 from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.randomness import generator
 
@@ -57,18 +57,8 @@ class StableOpt(ModelBased):
         B >= ||f||_K, in model units; used only without a multiplier.
     delta
         Probability with which the bounds may fail; used only without a multiplier.
-    kernel
-        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe: Matérn with nu = 2.5,
-        its length-scale learned from the first `n_initial` trials.
-    noise
-        Standard deviation of one observation, > 0, in the units of the values.
-    n_initial
-        Trials that must be told before the model decides, >= 1; until then points are uniform.
-    standardise
-        Whether the model sees values less their mean and divided by their standard deviation: model units are then
-        multiples of that deviation, otherwise the units of the values.
-    sketch
-        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
+    kernel, noise, n_initial, standardise, sketch
+        As of `GPUCB`.
 
     Examples
     --------
@@ -117,12 +107,7 @@ class StableSearch(ModelSearch):
     def __init__(self, method: StableOpt, domain: Domain, seed: int) -> None:
         super().__init__(method, domain, seed)
         self.robust = method
-        # What rounds and forbids is the true domain's; to the model every axis is a coordinate.
-        self.cube = Domain(
-            tuple(axis if axis.values is None else type(axis)(axis.values, ordered=True) for axis in domain.axes),
-            domain.round,
-            feasible=domain.feasible,
-        )
+        self.cube = as_coordinates(domain)
         self.radius = np.where(domain.continua, as_radius(method.perturbation, domain.dimension), 0.0)
         if not self.radius.any():
             axes = ", ".join(map(domain.called, range(domain.dimension)))
@@ -135,7 +120,7 @@ class StableSearch(ModelSearch):
         width = self.robust.width(self.model)
         with self.model.pending(pending) as gp:
             aim = self._most_robust(gp, width, generator(self.seed, number, _ACQUISITION))
-            x = lowest(Bound(gp, -width, self.cube), aim.point[None, :], self.radius)[0][0]
+            x = lowest(bound(gp, -width, self.cube), aim.point[None, :], self.radius)[0][0]
             if len(pending) and (np.abs(pending - x).max(axis=1) < _SAME).any():
                 x = self._least_known(gp, aim.point)
         around = ", ".join(f"{coordinate:.3g}" for coordinate in aim.point)
@@ -144,12 +129,12 @@ class StableSearch(ModelSearch):
 
     def _least_known(self, gp: GaussianProcess, point: Array) -> Array:
         """Return where f is least known in the box of a point: its lowest bound is being evaluated already."""
-        only = Bound(gp, -1e6, self.cube)  # the mean does not count beside so many deviations
+        only = bound(gp, -1e6, self.cube)  # the mean does not count beside so many deviations
         return np.asarray(lowest(only, point[None, :], self.radius)[0][0])
 
     def _most_robust(self, gp: GaussianProcess, multiplier: float, rng: np.random.Generator) -> Robust:
-        top = gp.x[np.argsort(-gp.predict_mean(gp.x), kind="stable")[:_TOP]]
-        return most_robust(Bound(gp, multiplier, self.cube), self.radius, rng, centres=top)
+        top = top_points(gp, self.dimension, _TOP)
+        return most_robust(bound(gp, multiplier, self.cube), self.radius, rng, centres=top)
 
     def _choice(self) -> Robust:
         width, rng = self.robust.width(self.model), generator(self.seed, self.model.trials, _ROBUST)
@@ -172,14 +157,14 @@ class StableSearch(ModelSearch):
         if not self.model.trials:
             return said
         gp, frame, choice = self.model.belief, self.model.frame, self._choice()
-        at, _ = lowest(Bound(gp, 0.0, self.cube), choice.point[None, :], self.radius)
+        at, _ = lowest(bound(gp, 0.0, self.cube), choice.point[None, :], self.radius)
         rng = generator(self.seed, self.model.trials, _WORST)
         worst = worst_value(gp, choice.point, self.radius, rng, domain=self.cube, also=[at[0]])
         said["worst case"] = {
             "of": choice.point.tolist(),
             "perturbation": self.radius.tolist(),
-            "value": frame.shift + frame.scale * worst.value,
-            "credible interval": [frame.shift + frame.scale * side for side in worst.interval],
+            "value": frame.to_values(worst.value),
+            "credible interval": [frame.to_values(side) for side in worst.interval],
             "at": at[0].tolist(),
         }
         return said

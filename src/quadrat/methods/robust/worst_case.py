@@ -25,18 +25,18 @@ import numpy as np
 from quadrat._core.arrays import Array, ArrayLike, as_vector
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
-from quadrat.methods.acquisition import Slope, ascend, draws, scattered
+from quadrat.methods.acquisition import Acquisition, Effort, Part, Slope, ascend, draws, peaks, upper_bound
 from quadrat.methods.base import CREDIBLE, Domain
 from quadrat.randomness import generator
 
-__all__ = ["Bound", "Robust", "WorstValue", "as_radius", "lattice", "lowest", "most_robust", "worst_value"]
+__all__ = ["Robust", "WorstValue", "as_radius", "bound", "lattice", "lowest", "most_robust", "worst_value"]
 
 _FACES, _CORNERS, _BETWEEN = 32, 16, 8  # at most so many points of each kind in the lattice
 _DENSE = 128  # points between, where the minimum is drawn jointly
 _DRAWS = 512
-_CANDIDATES = 96  # uniform points x whose worst cases are looked at first
-_CENTRES, _NEAR, _NEAR_SCALES = 4, 16, (0.1, 0.03)  # the first centres, and the points beside each of them
-_CLIMBS, _STEPS = 6, 12  # soft minima that are climbed, and calls for all of them together
+_CENTRES = 4  # the first centres, around which candidates are scattered
+# Soft minima are climbed, from the best candidates wherever they lie.
+_EFFORT = Effort(uniform=96, near=16, scales=(0.1, 0.03), climbs=6, apart=-1.0, by_batch=False, steps=12)
 _SOFTNESS = 0.05  # of the spread of the function's values: the temperature of the soft minimum
 _ZOOMS, _TRIED = (0.3, 0.1, 0.03, 0.01), 12  # distances, of the box's half-side and at least of 0.03, and how many
 _LEAST_ZOOM = 0.03
@@ -61,50 +61,14 @@ def as_radius(value: ArrayLike, dimension: int, *, name: str = "perturbation") -
     return radius
 
 
-@dataclass(frozen=True)
-class Bound:
-    """m(x) + multiplier * s(x) of a posterior, as a function on the cube.
-
-    Parameters
-    ----------
-    gp
-        The posterior, on the features of the domain; inside its `pending` block, pending points count.
-    multiplier
-        > 0 for an upper bound, < 0 for a lower one, 0 for the mean.
-    domain
-        What is behind the cube: points are given rounded on axes that are not smooth.
-    """
-
-    gp: GaussianProcess
-    multiplier: float
-    domain: Domain
-
-    def values(self, points: Array) -> Array:
-        """Return the bound at points (m, D), shape (m,)."""
-        features = self.domain.features(points)
-        if self.multiplier == 0.0:
-            return self.gp.predict_mean(features)
-        at = self.gp.predict(features)
-        return at.mean + self.multiplier * at.deviation
-
-    def slopes(self, points: Array) -> tuple[Array, Array]:
-        """Return the bound (m,) and its gradient (m, D) at points (m, D); 0 along axes that are not smooth."""
-        at = self.gp.predict_with_gradients(self.domain.features(points))
-        assert at.mean_gradient is not None
-        assert at.deviation_gradient is not None
-        gradient = at.mean_gradient + self.multiplier * at.deviation_gradient
-        return at.mean + self.multiplier * at.deviation, self.domain.slopes(gradient)
+def bound(gp: GaussianProcess, multiplier: float, domain: Domain) -> Acquisition:
+    """Return m(x) + multiplier * s(x): an upper bound where it is > 0, a lower one where < 0, the mean where 0."""
+    return Acquisition(gp, upper_bound(multiplier), domain)
 
 
 @cache
 def lattice(dimension: int, between: int = _BETWEEN) -> Array:
-    """Return where the points of the lattice lie in a box, as shares of its sides, shape (p, D), the centre first.
-
-    Examples
-    --------
-    >>> lattice(1, between=2).ravel().round(3).tolist()
-    [0.5, 0.0, 1.0, 0.118, 0.736]
-    """
+    """Return where the points of the lattice lie in a box, as shares of its sides, shape (p, D), the centre first."""
     centre = np.full((1, dimension), 0.5)
     parts = [centre]
     if dimension > 1:
@@ -138,13 +102,13 @@ def _placed(points: Array, radius: Array, shares: Array) -> Array:
     return low[:, None, :] + shares * (high - low)[:, None, :]
 
 
-def lowest(bound: Bound, points: Array, radius: Array, *, extra: Array | None = None) -> tuple[Array, Array]:
+def lowest(height: Acquisition, points: Array, radius: Array, *, extra: Array | None = None) -> tuple[Array, Array]:
     """Return where the bound is lowest in the box of each point, shape (m, D), and how low, shape (m,).
 
     Parameters
     ----------
-    bound
-        What is minimised.
+    height
+        The bound that is minimised.
     points
         Shape (m, D); on axes that are not smooth the radius is 0.
     radius
@@ -154,7 +118,7 @@ def lowest(bound: Bound, points: Array, radius: Array, *, extra: Array | None = 
     """
     shares = lattice(points.shape[1]) if extra is None else np.vstack([lattice(points.shape[1]), extra])
     placed = _placed(points, radius, shares)
-    values = bound.values(placed.reshape(-1, points.shape[1])).reshape(len(points), -1)
+    values = height.values(placed.reshape(-1, points.shape[1])).reshape(len(points), -1)
     low, high = _boxes(points, radius)
     side = high - low
     # The two lowest of the lattice: f often falls towards opposite faces of the box, by nearly as much.
@@ -162,7 +126,7 @@ def lowest(bound: Bound, points: Array, radius: Array, *, extra: Array | None = 
     rows = np.repeat(np.arange(len(points)), order.shape[1])
 
     def downhill(u: Array) -> tuple[Array, Array]:
-        value, slope = bound.slopes(low[rows] + u * side[rows])
+        value, slope = height.slopes(low[rows] + u * side[rows])
         return -value, -slope * side[rows]
 
     ends, heights = ascend(downhill, shares[order.ravel()], steps=_DESCENTS, first_step=0.1)
@@ -180,13 +144,13 @@ class Robust:
     worst_at: Array
 
 
-def most_robust(bound: Bound, radius: Array, rng: np.random.Generator, *, centres: Array) -> Robust:
+def most_robust(height: Acquisition, radius: Array, rng: np.random.Generator, *, centres: Array) -> Robust:
     """Return the point of the domain whose lowest value of the bound within its box is highest.
 
     Parameters
     ----------
-    bound
-        What the adversary lowers.
+    height
+        The bound that the adversary lowers.
     radius
         Half-sides of the box, shape (D,); 0 on axes that are not smooth.
     rng
@@ -194,35 +158,39 @@ def most_robust(bound: Bound, radius: Array, rng: np.random.Generator, *, centre
     centres
         Points worth looking at, shape (c, D), such as the best ones told; also around the first few.
     """
-    domain, dimension = bound.domain, len(radius)
-    shares = lattice(dimension)
-    near = [scattered(centres[:_CENTRES], _NEAR, _NEAR_SCALES, rng), centres] if len(centres) else []
-    drawn = domain.rounded(np.vstack([rng.random((_CANDIDATES, dimension)), *near]))
-    candidates = drawn[domain.allowed(drawn)]
-    if not len(candidates):  # a constraint that is hard to meet: what was told did meet it
-        candidates = centres if len(centres) else drawn
-    placed = bound.values(_placed(candidates, radius, shares).reshape(-1, dimension)).reshape(len(candidates), -1)
-    worst = placed.min(axis=1)
-    starts = candidates[np.argsort(-worst, kind="stable")[:_CLIMBS]]
-    if domain.smooth.any():
-        temperature = _SOFTNESS * max(float(np.std(placed)), 1e-12)
-        climbed, _ = ascend(_soft(bound, radius, shares, temperature), starts, steps=_STEPS)
-        climbed = climbed[domain.allowed(climbed)]
-        starts = np.vstack([starts, climbed])
-    at, values = lowest(bound, starts, radius)
+    domain, dimension = height.domain, len(radius)
+    shares, temperature = lattice(dimension), 0.0
+
+    def worst(points: Array) -> Array:
+        nonlocal temperature
+        found = height.values(_placed(points, radius, shares).reshape(-1, dimension)).reshape(len(points), -1)
+        temperature = _SOFTNESS * max(float(np.std(found)), 1e-12)
+        return np.where(domain.allowed(points), found.min(axis=1), -np.inf)
+
+    def soft(points: Array) -> tuple[Array, Array]:
+        return _soft(height, radius, shares, temperature)(points)
+
+    starts, climbed = peaks(
+        worst, soft, rng, Part(domain), centres=centres[:_CENTRES], effort=_EFFORT, candidates=centres
+    )
+    starts = np.vstack([starts, climbed])
+    allowed = domain.allowed(starts)
+    if allowed.any() or len(centres):  # where a constraint is hard to meet, what was told did meet it
+        starts = starts[allowed] if allowed.any() else centres
+    at, values = lowest(height, starts, radius)
     best = int(np.argmax(values))
     found = Robust(starts[best], float(values[best]), at[best])
     for zoom in _ZOOMS:
-        found = _improved(bound, radius, rng, found, zoom * max(float(radius.max()), _LEAST_ZOOM))
+        found = _improved(height, radius, rng, found, zoom * max(float(radius.max()), _LEAST_ZOOM))
     return found
 
 
-def _soft(bound: Bound, radius: Array, shares: Array, temperature: float) -> Slope:
+def _soft(height: Acquisition, radius: Array, shares: Array, temperature: float) -> Slope:
     """Return -T log mean_p exp(-v_p / T) over the values v of the lattice around x, with its gradient in x."""
 
     def function(points: Array) -> tuple[Array, Array]:
         rows, dimension = points.shape
-        values, slopes = bound.slopes(_placed(points, radius, shares).reshape(-1, dimension))
+        values, slopes = height.slopes(_placed(points, radius, shares).reshape(-1, dimension))
         values, slopes = values.reshape(rows, -1), slopes.reshape(rows, -1, dimension)
         # A point of the lattice moves with x as far as the sides of its box do, which stop at the cube's faces.
         left, right = (points > radius)[:, None, :], (points < 1.0 - radius)[:, None, :]
@@ -236,9 +204,9 @@ def _soft(bound: Bound, radius: Array, shares: Array, temperature: float) -> Slo
     return function
 
 
-def _improved(bound: Bound, radius: Array, rng: np.random.Generator, found: Robust, distance: float) -> Robust:
+def _improved(height: Acquisition, radius: Array, rng: np.random.Generator, found: Robust, distance: float) -> Robust:
     """Return the best of some points at about this distance from the one found, or that one."""
-    domain, point = bound.domain, found.point
+    domain, point = height.domain, found.point
     steps = np.where(domain.smooth, distance * rng.uniform(-1, 1, (_TRIED, len(point))), 0.0)
     # Away from where the worst case is: there the value at the opposite end of the box is higher.
     steps[0] = np.where(domain.smooth, np.sign(point - found.worst_at) * distance, 0.0)
@@ -249,9 +217,9 @@ def _improved(bound: Bound, radius: Array, rng: np.random.Generator, found: Robu
     low, high = _boxes(point, radius)
     share = np.divide(found.worst_at - low, high - low, out=np.full_like(low, 0.5), where=high > low)[None, :]
     shares = np.vstack([lattice(len(point)), share])
-    placed = bound.values(_placed(tried, radius, shares).reshape(-1, len(point))).reshape(len(tried), -1)
+    placed = height.values(_placed(tried, radius, shares).reshape(-1, len(point))).reshape(len(tried), -1)
     promising = np.argsort(-placed.min(axis=1), kind="stable")[:2]
-    at, values = lowest(bound, tried[promising], radius, extra=share)
+    at, values = lowest(height, tried[promising], radius, extra=share)
     best = int(np.argmax(values))
     if values[best] <= found.value:
         return found

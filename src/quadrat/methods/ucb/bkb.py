@@ -45,16 +45,8 @@ class BKB(ModelBased):
         B > 0, in model units.
     delta
         Probability with which the bound may fail.
-    kernel
-        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe: Matérn with nu = 2.5,
-        its length-scale learned from the first `n_initial` trials.
-    noise
-        Standard deviation of one observation, > 0, in the units of the values.
-    n_initial
-        Trials that must be told before the model decides, >= 1; until then points are uniform.
-    standardise
-        Whether the model sees values less their mean and divided by their standard deviation: model units are then
-        multiples of that deviation, otherwise the units of the values.
+    kernel, noise, n_initial, standardise
+        As of `GPUCB`.
 
     Examples
     --------

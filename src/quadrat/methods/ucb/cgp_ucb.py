@@ -14,18 +14,27 @@ gains and a logarithm where effects add up (theorem 3).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from quadrat._core.arrays import Array, Bools, as_number
+from quadrat._core.arrays import Array, as_number
 from quadrat.errors import InvalidInput
 from quadrat.gp import Bounds, GaussianProcess, LogNormal, Observations, Priors, fit_map
 from quadrat.kernels import Kernel, Matern, OnAxes, Product, Sum, Tied
-from quadrat.methods.acquisition import Score, Slope, ascend, excesses, gain_of, points_around, scattered, upper_bound
+from quadrat.methods.acquisition import (
+    Acquisition,
+    Effort,
+    Part,
+    Score,
+    excesses,
+    gain_of,
+    maximise,
+    points_around,
+    upper_bound,
+)
 from quadrat.methods.base import Domain, Guess, MethodFacts, Proposal, Search, Told, sample_if_thin
 from quadrat.methods.surrogate import Learned, ModelBased, Surrogate
 from quadrat.methods.ucb.gp_ucb import GPUCB, Agnostic, Continuous, Finite
@@ -35,6 +44,12 @@ __all__ = ["CGPUCB", "Composition", "ContextSlice", "columns", "composed", "lear
 
 Composition: TypeAlias = Literal["product", "sum"]
 
+_ACQUISITION, _GAIN, _ASCENT = 1, 2, 3  # names of streams beside (seed, trial number), which draws the initial points
+_UNIFORM = 256  # points of the slice that are candidates
+_EFFORT = Effort(uniform=0, near=12, climbs=8, by_batch=False, steps=12, fine_steps=20)
+_TRIES = 8  # batches drawn until one has a point that may be evaluated
+_CENTRES = 4  # observed actions around which the slice of a context is searched
+_POINTS, _DRAWS = 256, 256  # points of the slice at which f is drawn to estimate what is still to gain, and draws
 _PRIORS = Priors(LogNormal(-0.7, 1.0), None, None, None)  # a median of .5; 90 % between a tenth of the side and 2.6
 
 
@@ -58,14 +73,6 @@ def composed(action: Kernel, context: Kernel, domain: Domain, composition: Compo
         Says which columns these are.
     composition
         "product" or "sum".
-
-    Examples
-    --------
-    >>> from quadrat.methods.base import Axis
-    >>> domain = Domain((Axis(), Axis()), context=(1,))
-    >>> kernel = composed(Matern(2.5, 0.3), Matern(2.5, 1.0), domain, "sum")
-    >>> kernel([[0.1, 0.2]]).tolist()
-    [[2.0]]
     """
     of_actions, of_contexts = columns(domain)
     if not of_contexts:
@@ -120,13 +127,6 @@ def _part(nu: float, amplitude: float, axes: list[int]) -> Kernel:
     return kernel if len(names) == len(axes) else Tied(kernel, [names.index(axis) for axis in axes])
 
 
-_DRAWS = 256  # uniform points of the slice that are valued before any climb
-_NEAR, _SCALES = 12, (0.1, 0.01, 0.001)  # points around each of the centres, and how far from it
-_CLIMBS = 4  # of the highest, each followed uphill
-_STEPS, _FINE_STEPS = 10, 12  # calls of the function in these climbs, and in the last one from the best end
-_TRIES = 8  # batches drawn until one has a point that may be evaluated
-
-
 def require_free_axis(domain: Domain) -> None:
     """Raise `InvalidInput` where every axis is a context: nothing is left to choose."""
     if len(set(domain.context)) >= domain.dimension:
@@ -148,14 +148,9 @@ class ContextSlice:
     """
 
     def __init__(self, domain: Domain, context: Array) -> None:
-        self.domain = domain
-        self.context = context
-        self.free: Bools = np.isnan(context)
-
-    def placed(self, points: Array) -> Array:
-        """Return points (n, D) moved into the context along the fixed axes, and rounded along the others."""
-        moved = np.where(self.free, points, self.context)
-        return np.where(self.free, self.domain.rounded(moved), self.context)
+        self.domain, self.context = domain, context
+        self.part = Part(domain, fixed=context)
+        self.placed = self.part.placed
 
     def uniform(self, count: int, rng: np.random.Generator) -> Array:
         """Return `count` random points of the slice, (count, D), whether they may be evaluated or not."""
@@ -171,92 +166,30 @@ class ContextSlice:
         return points
 
     def highest(
-        self,
-        function: Slope,
-        rng: np.random.Generator,
-        *,
-        values: Callable[[Array], Array],
-        centres: Array,
-        avoided: Array,
+        self, function: Acquisition, rng: np.random.Generator, *, centres: Array, avoided: Array
     ) -> tuple[Array, float]:
-        """Maximise a function of the model over the slice.
+        """Return the point of the slice, (D,), with the highest value of an acquisition, and that value.
 
         Parameters
         ----------
         function
-            From features (m, F) to values (m,) and gradients (m, F); finite.
+            The acquisition.
         rng
             Draws where the search starts.
-        values
-            The same without gradients, which is cheaper.
         centres
             Points (c, D), of whatever context, around which the slice is looked at closely; c may be 0.
         avoided
             Points (p, D) that are not worth asking again: not returned, unless there is nothing else.
-
-        Returns
-        -------
-        point
-            Shape (D,), in the slice.
-        value
-            Of the function there.
         """
-        starts = self.draw(_DRAWS, rng)
-        if len(centres):
-            near = self.placed(np.vstack([centres, scattered(centres, _NEAR, _SCALES, rng)]))
-            near = near[self.domain.allowed(near)]
-            # The best of each batch are climbed: uniform points alone never come near a peak in many dimensions.
-            groups = [starts, near] if len(near) else [starts]
-        else:
-            groups = [starts]
-        tops = []
-        for group in groups:
-            order = np.argsort(-values(self.domain.features(group)), kind="stable")
-            tops.append(group[order[: _CLIMBS // len(groups)]])
-        top = np.vstack(tops)
-        ends = np.vstack([top, self.climb(function, top, _STEPS)])
-        ends = np.vstack([ends, self._neighbours(ends[self._best(values, ends)], rng)])
-        best = ends[self._best(values, ends)]
-        ends = np.vstack([ends, self.climb(function, best[None, :], _FINE_STEPS), *groups])
-        ends = ends[self.domain.allowed(ends)] if self.domain.allowed(ends).any() else ends
-        fresh = ~(ends[:, None] == avoided[None]).all(axis=2).any(axis=1)
-        ends = ends[fresh] if fresh.any() else ends
-        found = values(self.domain.features(ends))
-        at = int(np.argmax(found))
-        return ends[at], float(found[at])
 
-    def climb(self, function: Slope, starts: Array, steps: int) -> Array:
-        """Return where ascents from points (s, D) of the slice end, shape (s, D): along smooth free axes alone."""
-        axes = np.flatnonzero(self.free & self.domain.smooth)
-        if not len(axes):
-            return starts
+        def values(points: Array) -> Array:
+            return np.where(self.domain.allowed(points), function.values(points), -np.inf)
 
-        def within(moved: Array) -> tuple[Array, Array]:
-            points = starts.copy()
-            points[:, axes] = moved
-            found, gradients = function(self.domain.features(points))
-            return found, self.domain.slopes(gradients)[:, axes]
-
-        ends = starts.copy()
-        ends[:, axes] = ascend(within, starts[:, axes], steps=steps)[0]
-        return self.placed(ends)
-
-    def _neighbours(self, point: Array, rng: np.random.Generator) -> Array:
-        """Points of the slice that differ from one on a free axis that is not smooth, (m, D)."""
-        others = self.domain.neighbours(point, rng)
-        return np.asarray(others[(others == self.context)[:, ~self.free].all(axis=1)])
-
-    def _best(self, values: Callable[[Array], Array], points: Array) -> int:
-        found = values(self.domain.features(points))
-        return int(np.argmax(np.where(self.domain.allowed(points), found, -np.inf)))
-
-
-_ACQUISITION, _GAIN, _ASCENT = 1, 2, 3  # names of streams beside (seed, trial number), which draws the initial points
-_CENTRES = 4  # observed actions around which the slice of a context is searched
-_POINTS, _CGP_UCB_DRAWS = (
-    256,
-    256,
-)  # points of the slice at which f is drawn to estimate what is still to gain, and draws
+        candidates = np.vstack([self.draw(_UNIFORM, rng), centres])
+        return maximise(
+            values, function.slopes, rng, self.part,
+            centres=self.placed(centres), effort=_EFFORT, candidates=candidates, avoided=avoided,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,15 +212,8 @@ class CGPUCB(ModelBased):
     form, delta, scale
         beta_t [K11, theorem 1]: as of `GPUCB`, with t counting rounds in all contexts and D all axes. The theorem is
         `scale` = 1; it explores for very long.
-    noise
-        Standard deviation of one observation, > 0, in the units of the values.
-    n_initial
-        Trials that must be told before the model decides, >= 1; until then points are uniform.
-    standardise
-        Whether the model sees values less their mean and divided by their standard deviation: model units are then
-        multiples of that deviation, otherwise the units of the values.
-    sketch
-        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
+    noise, n_initial, standardise, sketch
+        As of `GPUCB`.
 
     Examples
     --------
@@ -320,9 +246,8 @@ class CGPUCB(ModelBased):
         if not isinstance(self.context_kernel, Kernel | None):
             raise InvalidInput(f"context_kernel: expected a kernel or None, got {self.context_kernel!r}")
         schedule = GPUCB(form=self.form, delta=as_number(self.delta, name="delta"), scale=self.scale)
-        object.__setattr__(self, "form", schedule.form)
-        object.__setattr__(self, "delta", schedule.delta)
-        object.__setattr__(self, "scale", schedule.scale)
+        for name in ("form", "delta", "scale"):
+            object.__setattr__(self, name, getattr(schedule, name))
 
     @property
     def form_of_kernel(self) -> Kernel | Learned:
@@ -413,19 +338,7 @@ class ContextModelSearch(Search):
         means = gp.predict_mean(self.domain.features(moved))
         centres = moved[np.argsort(-means, kind="stable")[:_CENTRES]]
 
-        def values(features: Array) -> Array:
-            at = gp.predict(features)
-            return score(at.mean, at.deviation)[0]
-
-        def slopes(features: Array) -> tuple[Array, Array]:
-            at = gp.predict_with_gradients(features)
-            assert at.mean_gradient is not None
-            assert at.deviation_gradient is not None
-            value, in_mean, in_deviation = score(at.mean, at.deviation)
-            gradient = in_mean[:, None] * at.mean_gradient + in_deviation[:, None] * at.deviation_gradient
-            return value, gradient
-
-        return within.highest(slopes, rng, values=values, centres=centres, avoided=avoided)
+        return within.highest(Acquisition(gp, score, self.domain), rng, centres=centres, avoided=avoided)
 
     # --- answers
 
@@ -447,7 +360,7 @@ class ContextModelSearch(Search):
         if sample is None:
             return self.model.frame.guess(x, mean, deviation, None)
         features = self.domain.features(np.vstack([x[None, :], others[self.domain.allowed(others)], sample]))
-        gain = gain_of(excesses(gp.predict_mean(features), gp.covariance(features), _CGP_UCB_DRAWS, rng))
+        gain = gain_of(excesses(gp.predict_mean(features), gp.covariance(features), _DRAWS, rng))
         return self.model.frame.guess(x, mean, deviation, gain)
 
     def explain(self) -> dict[str, object]:

@@ -22,16 +22,14 @@ import numpy as np
 
 from quadrat._core.arrays import Array, as_number
 from quadrat.gp import GaussianProcess
-from quadrat.methods.acquisition import Score, maximise, upper_bound
+from quadrat.methods.acquisition import Score, upper_bound
 from quadrat.methods.base import Domain, MethodFacts, Proposal
 from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.methods.ucb.gp_ucb import GPUCB, Agnostic, Continuous, Finite
 from quadrat.partition.unit_cube import as_count
-from quadrat.randomness import generator
 
 __all__ = ["GPBUCB", "BatchSearch", "information_of", "uncertainty"]
 
-_ACQUISITION = 1  # the stream of `ModelSearch`: with nothing pending and C = 0, points are those of GP-UCB
 _MOST = 50.0  # nats; exp of more would lose the mean to rounding: with so many the widest interval decides anyway
 
 
@@ -75,18 +73,8 @@ class GPBUCB(ModelBased):
         How many trials, after the first `n_initial`, go where the deviation is largest. After T of them any B - 1
         further points tell at most (B - 1)/T of what these T told, so that C can be small whatever the size of a batch
         [D14, section 4].
-    kernel
-        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe: Matérn with nu = 2.5,
-        its length-scale learned from the first `n_initial` trials.
-    noise
-        Standard deviation of one observation, > 0, in the units of the values.
-    n_initial
-        Trials that must be told before the model decides, >= 1; until then points are uniform.
-    standardise
-        Whether the model sees values less their mean and divided by their standard deviation: model units are then
-        multiples of that deviation, otherwise the units of the values.
-    sketch
-        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
+    kernel, noise, n_initial, standardise, sketch
+        As of `GPUCB`.
 
     Examples
     --------
@@ -156,11 +144,8 @@ class BatchSearch(ModelSearch):
         running = pending[~(pending[:, None] == self._failed[None]).all(axis=2).any(axis=1)]
         method, begun = self.method, self.model.trials + len(running)
         first = method.n_initial + method.n_uncertain
-        score: Score
         if begun < first:
-            score, why = uncertainty, f"largest deviation: {begun} of {first} first trials begun"
-        else:
-            score, why = method.score_with(self.model, information_of(self.model.gp, running))
-        with self.model.pending(pending) as gp:
-            x, value = maximise(gp, score, generator(self.seed, number, _ACQUISITION), dimension=self.dimension)
-        return Proposal(x, f"{why} ({value:.4g})")
+            why = f"largest deviation: {begun} of {first} first trials begun"
+            return self.maximise(number, pending, uncertainty, why)
+        gained = information_of(self.model.gp, running)
+        return self.maximise(number, pending, *method.score_with(self.model, gained))

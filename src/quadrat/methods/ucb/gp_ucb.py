@@ -52,19 +52,7 @@ class Finite:
             as_count(self.arms, name="arms", at_least=1)
 
     def beta(self, t: int, delta: float, dimension: int, gain: float) -> float:  # noqa: ARG002
-        """Return beta_t.
-
-        Parameters
-        ----------
-        t
-            The round, from 1.
-        delta
-            Probability with which the bound may fail.
-        dimension
-            D.
-        gain
-            Information gained so far, in nats.
-        """
+        """Return beta_t of round t >= 1, D = `dimension`, which fails with probability `delta`, after `gain` nats."""
         arms = _ARMS_OF_CUBE if self.arms is None else self.arms
         return 2 * log(arms * t**2 * pi**2 / (6 * delta))
 
@@ -99,19 +87,7 @@ class Continuous:
             as_number(getattr(self, name), name=name, above=0.0)
 
     def beta(self, t: int, delta: float, dimension: int, gain: float) -> float:  # noqa: ARG002
-        """Return beta_t, at least the part that does not depend on the discretisation.
-
-        Parameters
-        ----------
-        t
-            The round, from 1.
-        delta
-            Probability with which the bound may fail.
-        dimension
-            D.
-        gain
-            Information gained so far, in nats.
-        """
+        """Return beta_t, as `Finite.beta` does of t, delta, dimension and gain; a grid of one point at least."""
         union = 2 * log(t**2 * 2 * pi**2 / (3 * delta))
         # Theorem 2's grid has a point at least: with constants so small that the logarithms turn negative, one.
         root = sqrt(max(log(4 * dimension * self.a / delta), 0.0))
@@ -149,19 +125,7 @@ class Agnostic:
             as_number(self.information_gain, name="information_gain", at_least=0.0)
 
     def beta(self, t: int, delta: float, dimension: int, gain: float) -> float:  # noqa: ARG002
-        """Return beta_t.
-
-        Parameters
-        ----------
-        t
-            The round, from 1.
-        delta
-            Probability with which the bound may fail.
-        dimension
-            D.
-        gain
-            Information gained so far, in nats.
-        """
+        """Return beta_t of round t >= 1, D = `dimension`, which fails with probability `delta`, after `gain` nats."""
         gamma = gain if self.information_gain is None else self.information_gain
         return 2 * self.norm_bound**2 + 300 * gamma * log(t / delta) ** 3
 
@@ -177,6 +141,8 @@ _FORMS: dict[str, Finite | Continuous | Agnostic] = {
 class GPUCB(ModelBased):
     """Evaluate where mu(x) + sqrt(beta_t) sigma(x) is largest [S12, algorithm 1].
 
+    The theorems take the exact argmax of this index. On the cube it is sought by candidates and climbs
+    (`quadrat.methods.acquisition`), here and in all methods that follow GP-UCB, and may be missed in many dimensions.
     Where the space has at most 10,000 points (integers, steps, choices), the index is computed at every one of them,
     and beta_t is that of theorem 1 for so many arms unless `form` says otherwise.
 
@@ -199,7 +165,8 @@ class GPUCB(ModelBased):
         Whether the model sees values less their mean and divided by their standard deviation: model units are then
         multiples of that deviation, otherwise the units of the values.
     sketch
-        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
+        How to sketch the posterior (`quadrat.gp.sketch`), so that a trial costs about the same throughout a run of
+        thousands; None keeps it exact. It pays once there are several times q d_eff trials.
 
     Examples
     --------

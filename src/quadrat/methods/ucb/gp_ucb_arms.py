@@ -85,14 +85,15 @@ class GPUCBOnArms(ModelSearch):
     def recommend(self, context: Array | None = None) -> Guess:
         """Return the arm of highest posterior mean among those pulled, with a 90 % credible interval."""
         refuse_context(self, context)
-        gp, frame = self.model.belief, self.model.frame
+        gp = self.model.belief
         at = gp.predict(gp.x)
         best = int(np.argmax(at.mean))
+        point = self._first[(gp.x[best] + 0.0).tobytes()].copy()
         mean, deviation = float(at.mean[best]), float(at.deviation[best])
-        low, value, high = (frame.shift + frame.scale * (mean + side * CREDIBLE * deviation) for side in (-1, 0, 1))
-        gain, upper = self._gain(gp.x[best])
-        point = self._first[(gp.x[best] + 0.0).tobytes()]
-        return Guess(point.copy(), value, (low, high), gain=frame.scale * gain, gain_upper=frame.scale * upper)
+        return self.model.frame.guess(point, mean, deviation, self._gain(gp.x[best]))
+
+    def predict(self, points: Array) -> tuple[Array, Array, Array]:
+        return super().predict(self._to_features(points))
 
     def _gain(self, features: Array) -> tuple[float, float]:
         """Estimate max f - f at an arm over the arms that may be best, from joint draws; and its 90 % quantile."""

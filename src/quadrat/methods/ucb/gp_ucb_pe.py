@@ -24,7 +24,7 @@ import numpy as np
 
 from quadrat._core.arrays import Array, Bools, as_number
 from quadrat.gp import GaussianProcess
-from quadrat.methods.acquisition import Score, maximise, scattered, upper_bound
+from quadrat.methods.acquisition import Acquisition, Effort, Part, Score, peaks, top_points, upper_bound
 from quadrat.methods.base import Domain, MethodFacts, Proposal
 from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.methods.ucb.gp_ucb import GPUCB, Agnostic, Continuous, Finite
@@ -34,12 +34,9 @@ from quadrat.randomness import generator
 __all__ = ["GPUCBPE", "ExploringSearch", "Region", "explore"]
 
 _ACQUISITION, _LOWER = 1, 3  # streams: the first is that of `ModelSearch`
-_UNIFORM, _NEAR_EACH = 768, 48  # points scored before any climb: uniform ones, and around each of the best four
-_NEAR_SCALES = (0.2, 0.05, 0.01)
-_BEYOND = 0.1  # uniform points are drawn from a cube so much larger and clipped: deviations are largest on faces
-_CLIMBS = 6
-_APART = 0.1  # of sqrt(D): how far apart climbs start
-_STEPS, _TOLERANCE = 50, 1e-5
+_EFFORT = Effort(uniform=0, near=48, scales=(0.2, 0.05, 0.01), climbs=16, apart=0.1, by_batch=False, steps=40)
+_UNIFORM = 768  # further candidates
+_BEYOND = 0.1  # they are drawn from a cube so much larger and clipped: deviations are largest on faces
 _PENALTY = 100.0  # per squared shortfall, both in prior deviations
 _HALVINGS = 30
 
@@ -74,15 +71,11 @@ class Region:
         """Return whether each row of X is in the region."""
         return np.asarray(self.margin(X) >= 0)
 
-    def shortfall(self, x: Array) -> tuple[float, Array]:
-        """Return max(-margin, 0) at x, shape (D,), and its gradient."""
-        at = self.gp.predict_with_gradients(x[None, :])
-        assert at.mean_gradient is not None
-        assert at.deviation_gradient is not None
-        short = self.reached - float(at.mean[0]) - self.width * float(at.deviation[0])
-        if short <= 0:
-            return 0.0, np.zeros_like(x)
-        return short, -(at.mean_gradient[0] + self.width * at.deviation_gradient[0])
+    def shortfalls(self, X: Array) -> tuple[Array, Array]:
+        """Return max(-margin, 0) at the rows of X, shape (m,), and its gradient, (m, D)."""
+        upper, slope = Acquisition(self.gp, upper_bound(self.width), Domain.cube(X.shape[1])).slopes(X)
+        short = np.maximum(self.reached - upper, 0.0)
+        return short, np.where(short[:, None] > 0, -slope, 0.0)
 
 
 def explore(
@@ -106,34 +99,25 @@ def explore(
         Points that are not to be returned while there is another, shape (p, D): with noise, a corner of the cube may
         have the largest deviation twice.
     """
-    from scipy.optimize import minimize
-
     dimension = len(region.anchor)
     unit = float(np.sqrt(gp.kernel.variance))
-    points = _candidates(region, rng)
-    inside, deviations = region.contains(points), gp.predict(points).deviation
-    starts = _largest_apart(points[inside], deviations[inside])
 
-    def downhill(x: Array) -> tuple[float, Array]:
-        at = gp.predict_with_gradients(x[None, :])
+    def inside(points: Array) -> Array:
+        return np.where(region.contains(points), gp.predict(points).deviation, -np.inf)
+
+    def penalised(points: Array) -> tuple[Array, Array]:
+        at, (short, slope) = gp.predict_with_gradients(points), region.shortfalls(points)
         assert at.deviation_gradient is not None
-        short, slope = region.shortfall(x)
-        value = -float(at.deviation[0]) / unit + _PENALTY * (short / unit) ** 2
-        return value, -at.deviation_gradient[0] / unit + 2 * _PENALTY * short / unit**2 * slope
+        value = at.deviation / unit - _PENALTY * (short / unit) ** 2
+        return value, at.deviation_gradient / unit - 2 * _PENALTY * (short / unit**2)[:, None] * slope
 
-    found_ends = [region.anchor, *starts]
-    for start in starts or [region.anchor]:
-        found = minimize(
-            downhill,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0.0, 1.0)] * dimension,
-            options={"ftol": _TOLERANCE, "maxiter": _STEPS},
-        )
-        if np.isfinite(found.x).all():
-            found_ends.append(_back_inside(region, start, np.clip(found.x, 0.0, 1.0)))
-    ends = np.array(found_ends)
+    centres = np.vstack([region.anchor, top_points(region.gp, dimension)])
+    uniform = np.clip(rng.uniform(-_BEYOND, 1 + _BEYOND, (_UNIFORM, dimension)), 0.0, 1.0)
+    part, candidates = Part(Domain.cube(dimension)), np.vstack([region.anchor, uniform])
+    starts, climbed = peaks(inside, penalised, rng, part, centres=centres, effort=_EFFORT, candidates=candidates)
+    within = region.contains(starts)
+    mended = [_back_inside(region, *pair) for pair in zip(starts[within], climbed[within], strict=True)]
+    ends = np.vstack([region.anchor, starts[within], *mended])
     # Once more, all together: a point on the border may fall on either side of it by rounding. The anchor never does.
     kept = ends[np.append(True, region.contains(ends[1:]))]
     if taken is not None:
@@ -142,25 +126,6 @@ def explore(
     deviations = gp.predict(kept).deviation
     best = int(np.argmax(deviations))
     return kept[best], float(deviations[best])
-
-
-def _candidates(region: Region, rng: np.random.Generator) -> Array:
-    gp = region.gp
-    top = gp.x[np.argsort(-gp.predict_mean(gp.x), kind="stable")[:4]]
-    near = scattered(np.vstack([region.anchor, top]), _NEAR_EACH, _NEAR_SCALES, rng)
-    uniform = rng.uniform(-_BEYOND, 1 + _BEYOND, (_UNIFORM, len(region.anchor)))
-    return np.vstack([np.clip(uniform, 0.0, 1.0), near])
-
-
-def _largest_apart(points: Array, values: Array) -> list[Array]:
-    """Return the points (m, D) of largest value that are not near a better one, `_CLIMBS` at most."""
-    chosen: list[Array] = []
-    order = np.argsort(-values, kind="stable")
-    while len(order) and len(chosen) < _CLIMBS:
-        chosen.append(points[order[0]])
-        far = ((points[order] - chosen[-1]) ** 2).sum(1) > _APART**2 * points.shape[1]
-        order = order[far]
-    return chosen
 
 
 def _back_inside(region: Region, inside: Array, end: Array) -> Array:
@@ -190,18 +155,8 @@ class GPUCBPE(ModelBased):
     region_scale
         What beta_t is multiplied by in y_dot and R+. 1 is the theorem. Its region is most of the cube for long, where
         exploring teaches little about the maximum: with 0.05 (and `scale` = 0.2) R+ reaches about 1.3 deviations up.
-    kernel
-        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe: Matérn with nu = 2.5,
-        its length-scale learned from the first `n_initial` trials.
-    noise
-        Standard deviation of one observation, > 0, in the units of the values.
-    n_initial
-        Trials that must be told before the model decides, >= 1; until then points are uniform.
-    standardise
-        Whether the model sees values less their mean and divided by their standard deviation: model units are then
-        multiples of that deviation, otherwise the units of the values.
-    sketch
-        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
+    kernel, noise, n_initial, standardise, sketch
+        As of `GPUCB`.
 
     Examples
     --------
@@ -284,7 +239,7 @@ class ExploringSearch(ModelSearch):
         told = deepcopy(model.gp)
         if self._reached is None or self._reached[0] != model.trials:
             lower = upper_bound(-self.method.root(model, region=True))
-            rng = generator(self.seed, model.trials, _LOWER)
-            self._reached = model.trials, *maximise(told, lower, rng, dimension=self.dimension, restarts=2)
+            found = Acquisition(told, lower, Domain.cube(self.dimension))
+            self._reached = model.trials, *found.maximise(generator(self.seed, model.trials, _LOWER))
         _, anchor, reached = self._reached
         return Region(told, 2 * self.method.root(model, ahead=1, region=True), reached, anchor)

@@ -31,18 +31,8 @@ class ExpectedImprovement(ModelBased):
 
     Parameters
     ----------
-    kernel
-        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe: Matérn with nu = 2.5,
-        its length-scale learned from the first `n_initial` trials.
-    noise
-        Standard deviation of one observation, > 0, in the units of the values.
-    n_initial
-        Trials that must be told before the model decides, >= 1; until then points are uniform.
-    standardise
-        Whether the model sees values less their mean and divided by their standard deviation: model units are then
-        multiples of that deviation, otherwise the units of the values.
-    sketch
-        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
+    kernel, noise, n_initial, standardise, sketch
+        As of `GPUCB`.
 
     Examples
     --------
@@ -73,18 +63,8 @@ class ProbabilityOfImprovement(ModelBased):
     ----------
     xi
         The improvement asked for, >= 0, in model units. At 0 the method only ever creeps ahead from where it is.
-    kernel
-        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe: Matérn with nu = 2.5,
-        its length-scale learned from the first `n_initial` trials.
-    noise
-        Standard deviation of one observation, > 0, in the units of the values.
-    n_initial
-        Trials that must be told before the model decides, >= 1; until then points are uniform.
-    standardise
-        Whether the model sees values less their mean and divided by their standard deviation: model units are then
-        multiples of that deviation, otherwise the units of the values.
-    sketch
-        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
+    kernel, noise, n_initial, standardise, sketch
+        As of `GPUCB`.
 
     Examples
     --------

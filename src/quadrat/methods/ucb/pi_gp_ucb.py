@@ -13,34 +13,44 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, cast
 
 import numpy as np
 
-from quadrat._core.arrays import Array, Bools, as_number
+from quadrat._core.arrays import Array, as_number
 from quadrat.confidence.budget import as_probability, cell_share
 from quadrat.errors import InvalidInput
+from quadrat.gp import GaussianProcess
 from quadrat.gp.partitioned import PartitionedProcess, ProcessCell
-from quadrat.gp.prediction import Posterior
 from quadrat.gp.splitting import SplittingRule
 from quadrat.kernels import GammaExponential, Kernel, Matern, PiecewisePolynomial
-from quadrat.methods.acquisition import Score, expected_gain, upper_bound
-from quadrat.methods.base import CREDIBLE, Domain, Guess, MethodFacts, Proposal, Told, refuse_context
-from quadrat.methods.surrogate import Frame, Learned, ModelBased, ModelSearch, Surrogate, readings
+from quadrat.methods.acquisition import (
+    Acquisition,
+    Effort,
+    Part,
+    Score,
+    expected_gain,
+    maximise,
+    top_points,
+    upper_bound,
+)
+from quadrat.methods.base import CREDIBLE, Domain, Guess, MethodFacts, Proposal, as_coordinates, refuse_context
+from quadrat.methods.surrogate import Frame, Learned, ModelBased, ModelSearch, Surrogate
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 
 __all__ = ["CellMaxima", "PartitionedModel", "PartitionedSearch", "Peak", "PiGPUCB"]
 
-_SCATTER, _NEAR = 31, 32  # names of streams: candidates all over a cell, and around what looks best
-_SPREAD = 96  # candidates all over a cell
-_AROUND, _TOPS, _STEPS = 16, 2, (0.1, 0.01)  # around each of the best observed points, in sides of the cell
+_GAIN, _STREAM = 2, 31  # names of streams: of `quadrat.methods.surrogate`, and of candidates in a cell
+_EFFORT = Effort(uniform=96, near=16, scales=(0.1, 0.01), climbs=8, apart=0.1, steps=16, fine_steps=16)
+_TOPS = 2  # observed points of a cell around which it is searched
 _CORNER_AXES = 5  # at most 2^5 corners of a cell; beyond five axes, axes share their ends
 _MARGIN = 1e-6  # between candidates and faces, in sides of the cell
-_SAME = 1e-9  # distance along each axis up to which two points are one
-_CLIMBED = 3  # cells that are climbed in
-_CLOSE = 1e-8  # relative change of the value at which a climb ends
-_MOST_STEPS = 60
+
+Multiplier: TypeAlias = Callable[[float, int, float], float]
+"""(gain of a cell in nats, its depth, noise in model units) to what its deviation is multiplied by."""
+RuleOf: TypeAlias = Callable[[Kernel, int], SplittingRule]
+"""From the kernel and D to when and how cells are split."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +60,6 @@ class Peak:
     point: Array
     value: float
     multiplier: float
-
-
-@dataclass
-class _Known:
-    count: int  # observations in the cell when this was found
-    rough: list[Peak]  # the best of each kind of candidates, the highest first; empty where there are none
-    climbed: Peak | None = None
 
 
 class CellMaxima:
@@ -73,10 +76,8 @@ class CellMaxima:
     """
 
     def __init__(self, seed: int, multiplier: Callable[[ProcessCell], float], domain: Domain) -> None:
-        self.seed = seed
-        self.multiplier = multiplier
-        self.domain = domain
-        self._known: dict[int, _Known] = {}
+        self.seed, self.multiplier, self.domain = seed, multiplier, as_coordinates(domain)
+        self._known: dict[int, tuple[int, Peak]] = {}  # cell: observations when this was found, and its peak
 
     def highest(self, process: PartitionedProcess, pending: Array) -> Peak:
         """Return the point of the highest index over all cells, with pending points (p, D) counted as observed."""
@@ -90,90 +91,28 @@ class CellMaxima:
         known = {}
         for cell in process.cells:
             kept = self._known.get(cell.number)
-            if kept is None or kept.count != cell.count or cell.number in waiting:
-                kept = _Known(cell.count, self._rough(cell, waiting.get(cell.number)))
+            if kept is None or kept[0] != cell.count or cell.number in waiting:
+                kept = cell.count, self._peak(cell, waiting.get(cell.number))
             known[cell.number] = kept
         self._known = {number: kept for number, kept in known.items() if number not in waiting}
-        worth = [cell for cell in process.cells if known[cell.number].rough]
-        if not worth:
-            peaks = (self._rough(cell, waiting.get(cell.number), anywhere=True)[0] for cell in process.cells)
-            return max(peaks, key=lambda peak: peak.value)
-        ranked = sorted(worth, key=lambda cell: -known[cell.number].rough[0].value)  # of equals the oldest
-        best: Peak | None = None
-        for cell in ranked[:_CLIMBED]:
-            kept = known[cell.number]
-            if kept.climbed is None:
-                kept.climbed = self._climb(cell, kept.rough, waiting.get(cell.number))
-            if best is None or kept.climbed.value > best.value:
-                best = kept.climbed
-        assert best is not None
-        return best
+        return max((peak for _, peak in known.values()), key=lambda peak: peak.value)  # of equals the oldest
 
-    def _rough(self, cell: ProcessCell, waiting: Array | None, *, anywhere: bool = False) -> list[Peak]:
-        """The best of each kind of candidates, the highest first; with `anywhere` none is left out."""
+    def _peak(self, cell: ProcessCell, waiting: Array | None) -> Peak:
+        """The peak of one cell; minus infinity where none of its candidates may be evaluated."""
         (low, high), beta = _inside(cell, waiting), self.multiplier(cell)
-        spread = low + (high - low) * generator(self.seed, _SCATTER, cell.number).random((_SPREAD, len(low)))
-        batches = [spread, _corners(low, high)]
-        if cell.count:
-            rng = generator(self.seed, _NEAR, cell.number, cell.count)
-            x = cell.gp.x
-            tops = x[np.argsort(-cell.gp.predict_mean(x), kind="stable")[:_TOPS]]
-            around = np.repeat(tops, _AROUND, axis=0)
-            steps = np.resize(_STEPS, len(around))[:, None] * (high - low) * rng.standard_normal(around.shape)
-            moved = rng.random(around.shape) < max(0.5, 1 / len(low))
-            batches.append(np.vstack([tops, np.clip(around + np.where(moved, steps, 0.0), low, high)]))
-        standing = batches if anywhere else [self._standing(cell, batch) for batch in batches]
-        if waiting is not None:
-            free = [points[~_among(points, waiting)] for points in standing]
-            standing = free if any(map(len, free)) else standing  # where every setting is pending, one is repeated
-        peaks = []
-        for points in standing:
-            if not len(points):
-                continue
-            at = cell.gp.predict(points)
-            values = at.mean + beta * at.deviation
-            best = int(np.argmax(values))
-            peaks.append(Peak(points[best], float(values[best]), beta))
-        return sorted(peaks, key=lambda peak: -peak.value)
+        index = Acquisition(cell.gp, upper_bound(beta), self.domain)
 
-    def _standing(self, cell: ProcessCell, points: Array) -> Array:
-        """The points that these, (m, D), stand for, without those that lie outside the cell or may not be evaluated."""
-        points = self.domain.rounded(points)
-        points = points[((points >= cell.lower) & (points <= cell.last)).all(axis=1)]
-        return points[self.domain.allowed(points)] if len(points) else points
+        def values(points: Array) -> Array:
+            own = ((points >= cell.lower) & (points <= cell.last)).all(axis=1)
+            return np.where(own & self.domain.allowed(points), index.values(points), -np.inf)
 
-    def _climb(self, cell: ProcessCell, starts: list[Peak], waiting: Array | None) -> Peak:
-        smooth = self.domain.smooth
-        if not len(cell.gp.cholesky.diagonal) or not smooth.any():
-            return starts[0]  # nothing known, so that the index is the same everywhere, or nowhere to climb to
-        from scipy.optimize import minimize
-
-        beta = starts[0].multiplier
-        low, high = _inside(cell, waiting)
-
-        def downhill(x: Array) -> tuple[float, Array]:
-            at = cell.gp.predict_with_gradients(x[None, :])
-            assert at.mean_gradient is not None
-            assert at.deviation_gradient is not None
-            return -float(at.mean[0] + beta * at.deviation[0]), -(at.mean_gradient + beta * at.deviation_gradient)[0]
-
-        ends = [starts[0]]
-        for start in starts:
-            # An observed point, which is a candidate as it is, may lie nearer to a face than others.
-            bounds = np.where(smooth, [np.minimum(low, start.point), np.maximum(high, start.point)], start.point)
-            found = minimize(
-                downhill,
-                start.point,
-                jac=True,
-                method="L-BFGS-B",
-                bounds=list(zip(*bounds, strict=True)),
-                options={"ftol": _CLOSE, "maxiter": _MOST_STEPS},
-            )
-            if np.isfinite(found.x).all():
-                points = self._standing(cell, np.clip(found.x, *bounds)[None, :])
-                points = points if waiting is None else points[~_among(points, waiting)]
-                ends += [Peak(point, -downhill(point)[0], beta) for point in points]
-        return max(ends, key=lambda peak: peak.value)
+        tops = top_points(cell.gp, len(low), _TOPS)
+        rng = generator(self.seed, _STREAM, cell.number, cell.count)
+        point, value = maximise(
+            values, index.slopes, rng, Part(self.domain, (low, high)),
+            centres=tops, effort=_EFFORT, candidates=np.vstack([_corners(low, high), tops]), avoided=waiting,
+        )  # fmt: skip
+        return Peak(point, value, beta)
 
 
 def _inside(cell: ProcessCell, waiting: Array | None) -> tuple[Array, Array]:
@@ -187,12 +126,6 @@ def _inside(cell: ProcessCell, waiting: Array | None) -> tuple[Array, Array]:
     return low, cell.upper - margin * (steps + (cell.upper < 1.0))
 
 
-def _among(points: Array, waiting: Array) -> Bools:
-    """Which points (m, D) are, up to rounding, among these (p, D)."""
-    same = np.abs(points[:, None, :] - waiting[None, :, :]).max(axis=2) < _SAME
-    return np.asarray(same.any(axis=1))
-
-
 def _corners(low: Array, high: Array) -> Array:
     """Some corners of a box, (m, D): far from observations, deviations are largest there, and climbs end there."""
     d = len(low)
@@ -200,74 +133,26 @@ def _corners(low: Array, high: Array) -> Array:
     return np.where(ends == 1, high, low)
 
 
-Multiplier: TypeAlias = Callable[[float, int, float], float]
-"""(gain of a cell in nats, its depth, noise in model units) to what its deviation is multiplied by."""
-RuleOf: TypeAlias = Callable[[Kernel, int], SplittingRule]
-
-_GAIN = 2  # the name of a stream beside (seed, trial number), as in `quadrat.methods.surrogate`
-
-
-class PartitionedModel:
-    """The partitioned processes of a search: told trials go in, posteriors come out, in model units.
-
-    Units and kernel are learned as by every model-based method, from the trials of the `Surrogate`, whose own posterior
-    is never built.
-    """
+class PartitionedModel(Surrogate):
+    """The partitioned processes of a search: told trials go in, posteriors come out, in model units."""
 
     def __init__(self, method: ModelBased, rule: RuleOf, dimension: int) -> None:
-        self.method, self.rule, self.dimension = method, rule, dimension
-        self.learning = Surrogate(method, dimension)
-        self._told: list[tuple[Array, float, float]] = []  # one an observation, in the units of the values
-        self._built: Frame | None = None  # what the two below were built with
-        self._absorbed = 0  # observations that they have taken in
-        self._index: PartitionedProcess
-        self._belief: PartitionedProcess
-
-    def tell(self, told: Told) -> None:
-        """Take in one trial."""
-        self.learning.tell(told)
-        x = np.asarray(told.x, dtype=np.float64)
-        self._told += [(x, value, variance) for value, variance in readings(told, self.method.noise)]
-
-    @property
-    def frame(self) -> Frame:
-        """The kernel, and the map between values and model units."""
-        return self.learning.frame
-
-    @property
-    def noise(self) -> float:
-        """Standard deviation of one observation's noise, in model units."""
-        return self.learning.noise
+        super().__init__(method, dimension)
+        self.rule = rule
 
     @property
     def index(self) -> PartitionedProcess:
         """The posterior that the index reads, with the method's regulariser for noise."""
-        self._update()
-        return self._index
+        return cast(PartitionedProcess, self.gp)
 
     @property
-    def belief(self) -> PartitionedProcess:
+    def believed(self) -> PartitionedProcess:
         """The posterior under the stated noise, which recommends; its cells are those of `index`."""
-        self._update()
-        return self._belief
+        return cast(PartitionedProcess, self.belief)
 
-    def _update(self) -> None:
-        """Take in what was told since the last time; begin anew where units or kernel changed."""
-        frame, noise = self.frame, self.noise**2
-        if self._built is not frame:
-            rule = self.rule(frame.kernel, self.dimension)
-            regulariser = self.method.regulariser(noise)
-            self._belief = PartitionedProcess(rule, noise_variance=noise)
-            same = regulariser == noise
-            self._index = self._belief if same else PartitionedProcess(rule, noise_variance=regulariser)
-            self._built, self._absorbed = frame, 0
-        ratio = self._index.noise_variance / noise
-        for x, value, noise_variance in self._told[self._absorbed :]:
-            y, variance = frame.to_model(np.array([value])), frame.variances(np.array([noise_variance]))
-            self._belief.add(x[None, :], y, variance)
-            if self._index is not self._belief:
-                self._index.add(x[None, :], y, ratio * variance)
-        self._absorbed = len(self._told)
+    def exact(self, frame: Frame, noise_variance: float) -> GaussianProcess:
+        rule = self.rule(frame.kernel, self.dimension)
+        return cast(GaussianProcess, PartitionedProcess(rule, noise_variance=noise_variance))
 
 
 class PartitionedSearch(ModelSearch):
@@ -290,16 +175,12 @@ class PartitionedSearch(ModelSearch):
     def __init__(self, method: ModelBased, rule: RuleOf, multiplier: Multiplier, domain: Domain, seed: int) -> None:
         super().__init__(method, domain, seed)
         self.multiplier = multiplier
-        self.cells = PartitionedModel(method, rule, domain.dimension)
-        self.model = self.cells.learning
+        self.model: PartitionedModel = PartitionedModel(method, rule, domain.dimension)
         self._maxima: tuple[PartitionedProcess, CellMaxima] | None = None
-
-    def tell(self, told: Told) -> None:
-        self.cells.tell(told)
 
     def decide(self, number: int, pending: Array) -> Proposal:  # noqa: ARG002  # draws are named by cells
         """Propose the point of the highest index; deviations count pending points."""
-        process, noise = self.cells.index, self.cells.noise
+        process, noise = self.model.index, self.model.noise
         if self._maxima is None or self._maxima[0] is not process:
             found = CellMaxima(self.seed, lambda cell: self.multiplier(cell.gain, cell.depth, noise), self.domain)
             self._maxima = process, found
@@ -314,29 +195,21 @@ class PartitionedSearch(ModelSearch):
     def recommend(self, context: Array | None = None) -> Guess:
         """Return the evaluated point whose 90 % credible interval has the highest lower end."""
         refuse_context(self, context)
-        process = self.cells.belief
+        process = self.model.believed
         x = process.x
         at = process.predict(x)
         best = int(np.argmax(at.mean - CREDIBLE * at.deviation))
         gain = expected_gain(process, x[best], generator(self.seed, self.model.trials, _GAIN), self.domain)
-        return self.cells.frame.guess(x[best].copy(), float(at.mean[best]), float(at.deviation[best]), gain)
-
-    @property
-    def belief(self) -> Posterior:
-        return self.cells.belief
+        return self.model.frame.guess(x[best].copy(), float(at.mean[best]), float(at.deviation[best]), gain)
 
     def explain(self) -> dict[str, object]:
         if not self.model.trials:
             return {"trials": 0}
-        frame, process = self.cells.frame, self.cells.belief
-        cells = process.cells
+        cells = self.model.believed.cells
+        said = super().explain()
+        del said["information gain"]
         return {
-            "trials": self.model.trials,
-            "initial design complete": self.model.settled,
-            "kernel": repr(frame.kernel),
-            "shift": frame.shift,
-            "scale": frame.scale,
-            "log evidence": process.log_evidence,
+            **said,
             "largest cell": max(cell.count for cell in cells),
             "cells": [
                 {
@@ -344,9 +217,9 @@ class PartitionedSearch(ModelSearch):
                     "upper": cell.upper.tolist(),
                     "depth": cell.depth,
                     "observations": cell.count,
-                    "multiplier": self.multiplier(index.gain, index.depth, self.cells.noise),
+                    "multiplier": self.multiplier(index.gain, index.depth, self.model.noise),
                 }
-                for cell, index in zip(cells, self.cells.index.cells, strict=True)
+                for cell, index in zip(cells, self.model.index.cells, strict=True)
             ],
         }
 
@@ -385,18 +258,8 @@ class PiGPUCB(ModelBased):
         (experiments/partitioned.py compares).
     all_axes
         Whether a split halves every axis, as printed, into 2^D cells (at most 10 dimensions), or one at a time.
-    kernel
-        A kernel, used as it is, or `Learned(...)`; None is `Learned()`, the paper's recipe: Matérn with nu = 2.5,
-        its length-scale learned from the first `n_initial` trials.
-    noise
-        Standard deviation of one observation, > 0, in the units of the values.
-    n_initial
-        Trials that must be told before the model decides, >= 1; until then points are uniform.
-    standardise
-        Whether the model sees values less their mean and divided by their standard deviation: model units are then
-        multiples of that deviation, otherwise the units of the values.
-    sketch
-        How to sketch the posterior, for runs of thousands of trials; None keeps it exact.
+    kernel, noise, n_initial, standardise, sketch
+        As of `GPUCB`.
 
     Examples
     --------
@@ -470,6 +333,6 @@ class PiGPUCB(ModelBased):
         return self.scale * (self.norm_bound + noise * sqrt(2 * (gain + 1 + union)))
 
     def score(self, model: Surrogate) -> tuple[Score, str]:
-        """Return the index of the undivided cube, under the exact posterior of all that was told."""
+        """Return the index of an undivided cube that gained as much as all cells together."""
         beta = self.multiplier(model.gain, 0, model.noise)
         return upper_bound(beta), f"largest upper confidence bound, beta = {beta:.3g}"

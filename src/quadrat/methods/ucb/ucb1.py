@@ -46,12 +46,6 @@ def arms_of(domain: Domain) -> Array:
     ------
     InvalidInput
         An axis is continuous, there are more than `MOST_ARMS`, or no point is feasible.
-
-    Examples
-    --------
-    >>> from quadrat.methods.base import Axis
-    >>> arms_of(Domain((Axis((0.25, 0.75)), Axis((1 / 6, 0.5, 5 / 6), ordered=False)))).shape
-    (6, 2)
     """
     values = [_values(domain, i) for i in range(domain.dimension)]
     for i, found in enumerate(values):
