@@ -55,6 +55,44 @@ def test_best_says_what_the_method_of_the_study_certifies(folder: Path, capsys: 
     assert "90 %" not in out
 
 
+CONDITIONAL = """
+kind = { type = "categorical", choices = ["a", "b"] }
+of_a = { type = "float", low = 0, high = 1, when = { kind = "a" } }
+of_b = { type = "float", low = 0, high = 1, when = { kind = "b" } }
+"""
+
+
+def by_kind(trial: optuna.Trial) -> float:
+    kind = trial.suggest_categorical("kind", ["a", "b"])
+    return trial.suggest_float(f"of_{kind}", 0, 1)
+
+
+@pytest.mark.parametrize(
+    "command", [["best"], ["best", "--json"], ["show"], ["show", "--json"], ["report"], ["dashboard"]], ids=" ".join
+)
+def test_the_cure_that_a_command_names_is_one_that_it_has(
+    command: list[str], folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of trials that define their parameters as they run nothing is recommended, unless a file has the space."""
+    served: list[object] = []
+    monkeypatch.setattr(
+        "quadrat.cli.dashboard_command.serve", lambda study, draw, **_: served.append(sorted(draw(study)))
+    )
+    storage = qd.journal_storage(folder / "quadrat.journal")
+    study = optuna.create_study(storage=storage, study_name="kinds", sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(by_kind, n_trials=14)
+    words = [*command, "--study", "kinds"]
+    main(words)
+    said = capsys.readouterr()
+    assert "pass --space FILE that has every parameter" in " ".join(f"{said.out} {said.err}".split())
+    (folder / "kinds.toml").write_text(CONDITIONAL)
+    assert main([*words, "--space", "kinds.toml"]) == 0
+    said = capsys.readouterr()
+    assert "pass --space" not in said.out + said.err
+    assert "of_" in f"{said.out} {served}" or command == ["report"] or served
+    assert set(study.user_attrs) == set(optuna.load_study(study_name="kinds", storage=storage).user_attrs) == set()
+
+
 def test_export_writes_a_row_for_each_trial(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "--csv", "-"]) == 0
     out = capsys.readouterr().out

@@ -250,7 +250,9 @@ def test_trials_that_share_no_parameter(capsys: pytest.CaptureFixture[str]) -> N
     out = " ".join(capsys.readouterr().out.split())
     assert "expected complete trials with the same parameters, got 'x0', 'x1', 'x2', 'x3' in some of them only" in out
     best = study().best_trial
-    assert f"With --space FILE they are searched together. Best seen: {best.value:.6g} in trial {best.number}" in out
+    assert (
+        f"quadrat best --space FILE then shows what to use. Best seen: {best.value:.6g} in trial {best.number}" in out
+    )
     assert "4 complete" in out
     with pytest.warns(QuadratWarning):
         assert tune("-n", "5", "--json", objective="train.py:nothing_shared", space=False) == 0
@@ -377,7 +379,9 @@ def test_an_objective_that_returns_a_pair(
     last = capsys.readouterr().err.splitlines()[-1]
     assert "Quadrat does not optimise several objectives yet; return one number, and tell a limit on the other" in last
     assert "a mean and its standard error: return qd.Estimate(value, sem)" in last
-    assert {trial.state for trial in study().trials} == {TrialState.FAIL}
+    states = [trial.state for trial in study().trials]
+    assert set(states) == {TrialState.FAIL}
+    assert len(states) <= (2 if more else 1)  # what ran when the first came back is told, and nothing more begins
 
 
 @pytest.mark.parametrize("more", [[], ["--workers", "1"]], ids=["here", "in a process"])

@@ -245,7 +245,8 @@ def test_trials_outside_of_a_given_space_are_counted() -> None:
     study.optimize(lambda trial: (trial.suggest_float("x", 0, 1) - 0.3) ** 2, n_trials=8)
     outside = sum(trial.params["x"] < 0.6 for trial in study.trials)
     assert 0 < outside < 8
-    found = recommend(study, search_space=qd.Space(x=qd.Float(0.6, 1)))
+    with pytest.warns(QuadratWarning, match=rf"outside of the search space \({outside}\) do not count; widen it"):
+        found = recommend(study, search_space=qd.Space(x=qd.Float(0.6, 1)))
     assert found.why.endswith(f" Complete trials outside of the search space do not count: {outside}.")
     assert "outside" not in recommend(study).why
 

@@ -117,3 +117,46 @@ def test_a_context_with_few_feasible_settings_is_served() -> None:
         trial = optimizer.ask(context={"z": i / 11})
         assert narrow.feasible(trial.params)
         optimizer.tell(trial, trial.params["x"])
+
+
+def beyond(params: Mapping[str, Any]) -> bool:
+    return bool(params["x"] + params["y"] <= 1)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "Auto",
+        "RandomSearch",
+        "GPUCB",
+        "Heuristic",
+        "AddGPUCB",
+        LPGPUCB(**ASSUMED, budget=30),
+        LP0(**ASSUMED, budget=30),
+    ],
+    ids=str,
+)
+def test_a_trial_that_a_user_added_elsewhere_is_not_recommended(method: Any) -> None:
+    """Where some complete trial is allowed; where none is, the answer says so."""
+    space = Space(x=Float(0, 1), y=Float(0, 1)).subject_to(beyond)
+    optimizer = Optimizer(space, direction="maximize", method=method)
+    optimizer.add({"x": 0.9, "y": 0.9}, 1.8)
+    alone = optimizer.recommend()
+    says = alone.why.endswith("No complete trial is at a point that the space's constraint allows.")
+    assert says is not beyond(alone.params)
+    optimizer.add_trials([{"x": i / 10, "y": i / 12} for i in range(5)], [i / 10 + i / 12 for i in range(5)])
+    found = optimizer.recommend()
+    assert beyond(found.params)
+    assert beyond(found.best_seen.params)
+    assert found.best_seen == optimizer.best_seen
+    assert found.value < 1.5
+    report = optimizer.certificate()
+    assert report.params is None or beyond(report.params)
+
+
+def test_of_added_trials_one_that_met_what_was_measured_is_recommended() -> None:
+    optimizer = Optimizer(Space(x=Float(0, 1), y=Float(0, 1)).subject_to(beyond), direction="maximize")
+    places = [{"x": 0.9, "y": 0.9}, {"x": 0.5, "y": 0.4}, {"x": 0.2, "y": 0.2}]
+    limits: list[Mapping[str, float]] = [{"load": -1.0}, {"load": 1.0}, {"load": -1.0}]
+    optimizer.add_trials(places, [1.8, 0.9, 0.4], constraints=limits)
+    assert optimizer.recommend().params == optimizer.recommend().best_seen.params == places[2]

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import math
 import pickle
+import warnings
 from collections import deque
 from decimal import Decimal
 from fractions import Fraction
@@ -15,9 +16,9 @@ import numpy as np
 import pytest
 
 import quadrat as qd
-from quadrat.errors import InvalidInput
+from quadrat.errors import InvalidInput, QuadratWarning
 from quadrat.optimizer import Estimate, Measured, Optimizer
-from quadrat.optimizer.outcome import FAILED, Reading, read_outcome
+from quadrat.optimizer.outcome import FAILED, Reading, ReplicateWatch, read_outcome
 from quadrat.space import Float, Space
 
 SPACE = Space(x=Float(0, 1))
@@ -155,6 +156,20 @@ def test_an_objective_that_returns_a_pair_is_told_so_at_once(optimize: Any) -> N
     assert len(calls) == 1
 
 
+@pytest.mark.parametrize("several", [(0.9, 12.0), Measured((0.9, 12.0)), {"accuracy": 0.9}], ids=repr)
+def test_a_pair_after_values_ends_the_run_and_loses_nothing(several: Any) -> None:
+    calls = []
+
+    def objective(params: dict[str, Any]) -> Any:
+        calls.append(params)
+        return several if len(calls) == 3 else params["x"]
+
+    result = qd.maximize(objective, SPACE, n_trials=9, method="RandomSearch")
+    assert [record.state for record in result.trials] == ["complete", "complete", "failed"]
+    assert result.message.startswith("stopped at trial 2 (outcome: expected ")
+    assert result.message.endswith("after 3 trials")
+
+
 def test_an_objective_may_return_an_estimate() -> None:
     result = qd.maximize(lambda p: Estimate(p["x"], 0.1), SPACE, n_trials=3, method="RandomSearch")
     assert [(record.value, record.sem) for record in result.trials] == [(r.params["x"], 0.1) for r in result.trials]
@@ -230,9 +245,28 @@ def test_where_a_standard_error_is_refused(value: Any, sem: Any, message: str) -
     assert [record.state for record in optimizer.trials] == ["pending"]
 
 
-def test_an_estimate_without_a_standard_error_is_refused_when_it_is_told() -> None:
-    with pytest.raises(InvalidInput, match=r"^sem: expected a positive finite number.* got None"):
-        read_outcome(Estimate(1.0, None))  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("value", "sem", "message"),
+    [
+        (1.0, None, "^sem: expected a positive finite number.* got None"),
+        (1.0, -1.0, "^sem: .* got -1.0"),
+        (1.0, 0.0, "^sem: .* got 0.0"),
+        (1.0, math.nan, "^sem: .* got nan"),
+        (1.0, math.inf, "^sem: .* got inf"),
+        (1.0, "0.1", "^sem: .* got '0.1'"),
+        ("1.0", 0.1, "^Estimate: value: expected one number beside a standard error, got '1.0'"),
+        (None, 0.1, "^Estimate: value: .* got None"),
+        ([1.0, 2.0], 0.1, "^Estimate: value: .* got replicates"),
+        ((1.0, 2.0), 0.1, "^Estimate: value: expected one outcome, got a tuple of 2"),
+        ((1.0, 2.0, 3.0), 0.1, "got a tuple of 3"),
+        (FAILED, 0.1, "^Estimate: value: .* got FAILED; leave the standard error out"),
+        (Estimate(1.0, 0.1), 0.1, "an Estimate stands alone"),
+    ],
+    ids=repr,
+)
+def test_an_estimate_that_is_none_is_refused_where_it_is_made(value: Any, sem: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Estimate(value, sem)
 
 
 def test_an_estimate_is_a_value_that_travels() -> None:
@@ -334,8 +368,6 @@ def test_what_is_a_failure(outcome: object, failure: str) -> None:
             r"^outcome\[1\]: expected a plain number, because the entries of a list are replicates, got a",
         ),
         ([Estimate(1.0, 0.1), 2.0], r"^outcome\[0\]: .* an Estimate stands alone"),
-        (Estimate(Estimate(1.0, 0.1), 0.1), "an Estimate stands alone"),  # type: ignore[arg-type]
-        (Estimate((1.0, 2.0, 3.0), 0.1), "got a tuple of 3"),  # type: ignore[arg-type]
         ([[1.0, 2.0]], r"^outcome: expected a plain number, because the entries of a list are replicates, got \[1.0"),
         ([{"a": 1.0}], "several objectives are not supported yet"),
         ({"a": 1.0}, "several objectives are not supported yet: return one number, .* with qd.Measured"),
@@ -357,3 +389,42 @@ def test_failed_is_one_object_wherever_it_travels() -> None:
     assert repr(FAILED) == "FAILED"
     assert pickle.loads(pickle.dumps(FAILED)) is FAILED  # noqa: S301  # our own bytes
     assert copy.deepcopy(FAILED) is FAILED
+
+
+def watched(lists: Any) -> list[str]:
+    """What is warned of where these lists are told."""
+    watch = ReplicateWatch()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for values in lists:
+            watch.see(Reading(tuple(values)))
+    return [str(one.message) for one in caught]
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.5, 1.0, 3.0])
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_honest_replicates_are_never_taken_for_objectives(noise: float, count: int) -> None:
+    """2,000 runs each: a signal of deviation 1, Gaussian replicates; and positions with offsets, as folds have."""
+    rng = np.random.default_rng(count)
+    for _ in range(2000):
+        replicates = rng.normal(size=(8, 1)) + noise * rng.normal(size=(8, count))
+        assert not watched(replicates)
+        assert not watched(replicates + 30 * rng.normal(size=count))
+
+
+def test_objectives_in_a_list_are_told_of_once() -> None:
+    rng = np.random.default_rng(0)
+    told = [[rng.uniform(0.7, 0.9), rng.uniform(20, 90)] for _ in range(9)]
+    [message] = watched(told)
+    assert "are read as replicates of one number" in message
+    assert "If they are objectives: several objectives are not supported yet: return one number" in message
+    assert not watched([*told[:3], [0.5], *told])  # other lengths
+    assert not watched([[0.0, 1.0]] * 6)  # no spread
+    optimizer = Optimizer(SPACE, direction="maximize", method="RandomSearch", seed=0)
+    for values in told[:7]:
+        optimizer.tell(optimizer.ask(), values)
+    with pytest.warns(QuadratWarning, match=r"^the lists told, such as \[0\."):
+        optimizer.tell(optimizer.ask(), told[7])
+    optimizer.tell(optimizer.ask(), told[8])
+    with pytest.warns(QuadratWarning, match="replicates"):
+        Optimizer(SPACE, direction="maximize").add_trials([{"x": i / 9} for i in range(9)], told)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from quadrat.errors import InvalidInput
-from quadrat.space import Float, Int
+from quadrat.space import Categorical, Context, Float, Int, Space
 
 
 def test_bounds_become_floats_and_ints() -> None:
@@ -40,8 +40,7 @@ def test_repr_shows_what_was_stated() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"low": 1, "high": 0}, "expected low < high, got low=1.0, high=0.0; swap them"),
-        ({"low": 1, "high": 1}, r"expected low < high, got 1.0 for both; use Fixed\(1.0\)"),
+        ({"low": 1, "high": 0}, "expected low <= high, got low=1.0, high=0.0; swap them"),
         ({"low": 0, "high": 1, "log": True}, "expected low > 0 with log=True, got low=0.0; raise low or drop log"),
         ({"low": -1, "high": 1, "log": True}, "expected low > 0 with log=True, got low=-1.0"),
         ({"low": 0, "high": math.inf}, "Float: high: expected a finite number, got inf"),
@@ -55,7 +54,7 @@ def test_repr_shows_what_was_stated() -> None:
         ({"low": 0, "high": 1, "step": 0}, "Float: step: expected a finite number > 0, got 0"),
         ({"low": 0, "high": 1, "step": -0.1}, "Float: step: expected a finite number > 0, got -0.1"),
         ({"low": 0, "high": 1, "step": True}, "Float: step: expected a finite number > 0, got True"),
-        ({"low": 0, "high": 1, "step": 2}, "step to be at most high - low = 1.0, got step=2.0; use Fixed"),
+        ({"low": 0, "high": 1, "step": 2}, "step to be at most high - low = 1.0, got step=2.0; make them equal"),
         ({"low": 0, "high": 1, "step": 1e-12}, "step to be at least 1e-09 of the larger bound.*leave step out"),
         ({"low": 1, "high": 2, "step": 0.1, "log": True}, "expected step or log=True, got both; drop one"),
     ],
@@ -68,8 +67,7 @@ def test_float_refuses(arguments: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"low": 3, "high": 1}, "Int: expected low < high, got low=3, high=1; swap them"),
-        ({"low": 3, "high": 3}, r"got 3 for both; use Fixed\(3\)"),
+        ({"low": 3, "high": 1}, "Int: expected low <= high, got low=3, high=1; swap them"),
         ({"low": 0.5, "high": 3}, "expected low to be an integer of at most 10\\^12 in size, got 0.5"),
         ({"low": True, "high": 3}, "expected low to be an integer .* got True"),
         ({"low": 0, "high": 2**53}, "expected high to be an integer of at most 10\\^12 in size, got 9007199254740992"),
@@ -82,6 +80,45 @@ def test_float_refuses(arguments: dict[str, Any], message: str) -> None:
 def test_int_refuses(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         Int(**arguments)
+
+
+SINGLE: list[tuple[Any, Any]] = [
+    (Float(1, 1), 1.0),
+    (Float(0, 0), 0.0),
+    (Float(1 / 3, 1 / 3), 1 / 3),
+    (Float(1e-149, 1e-149), 1e-149),
+    (Float(0.1, 0.1, log=True), 0.1),
+    (Float(0.1, 0.1, step=0.5), 0.1),
+    (Int(3, 3), 3),
+    (Int(3, 3, log=True), 3),
+    (Categorical(["a"]), "a"),
+]
+
+
+@pytest.mark.parametrize(("parameter", "value"), SINGLE, ids=repr)
+def test_a_parameter_of_one_value_is_part_of_every_trial_and_no_axis(parameter: Any, value: Any) -> None:
+    space = Space(x=Float(0, 1), p=parameter)
+    assert space.axes == ("x",)
+    assert space.is_continuous
+    assert space.from_unit([0.3]) == {"x": 0.3, "p": value}
+    assert type(space.from_unit([0.3])["p"]) is type(value)
+    assert space.to_unit({"x": 0.3, "p": value}).tolist() == [0.3]
+    with pytest.raises(InvalidInput, match="parameter 'p': expected"):
+        space.to_unit({"x": 0.3, "p": 7})
+    assert Space.from_dict(space.to_dict()) == space
+    assert Space(p=parameter).from_unit([0.9]) == {"p": value}, "alone it has an axis, because a search needs one"
+    assert not Space(p=parameter).is_continuous
+    given = Space(x=Float(0, 1), p=Context(parameter))
+    assert given.axes == ("x", "p"), "a context is asked for in every trial"
+
+
+def test_a_parameter_of_one_value_may_have_a_condition_and_be_one() -> None:
+    space = Space(
+        n=Int(2, 2), kind=Categorical(["a", "b"]), f=Float(1, 1, when={"kind": "a"}), x=Float(0, 1, when={"n": 2})
+    )
+    assert space.axes == ("kind", "x")
+    assert space.from_unit([0.1, 0.5]) == {"n": 2, "kind": "a", "f": 1.0, "x": 0.5}
+    assert space.from_unit([0.9, 0.5]) == {"n": 2, "kind": "b", "x": 0.5}
 
 
 def test_float_reads_numbers_and_nothing_else() -> None:

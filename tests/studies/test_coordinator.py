@@ -159,13 +159,6 @@ def test_a_trial_that_somebody_else_tells_meanwhile_is_theirs(tmp_path: Path) ->
         (float("nan"), None, {FAILURE: "told nan"}),
         ("text", None, {FAILURE: "InvalidInput: outcome: expected"}),
         (None, None, {FAILURE: "InvalidInput: outcome: expected"}),
-        (qd.Estimate(2.0, 0.0), None, {FAILURE: "InvalidInput: sem: expected a positive"}),
-        ((2.0, 0.5), None, {FAILURE: "InvalidInput: outcome: expected one outcome, got a tuple of 2, (2.0, 0.5). If"}),
-        (
-            qd.Measured((2.0, 0.5), {"c": 1.0}),
-            None,
-            {FAILURE: "InvalidInput: outcome: expected one outcome, got a tup"},
-        ),
         (qd.Measured(qd.Estimate(2.0, 0.5), {"c": 1.0}), 2.0, {STANDARD_ERROR: 0.5}),
     ],
     ids=str,
@@ -178,6 +171,17 @@ def test_outcomes(outcome: object, value: float | None, attributes: dict[str, ob
     for name, expected in attributes.items():
         got = trial.user_attrs[name]
         assert got.startswith(expected) if isinstance(expected, str) else got == expected
+
+
+@pytest.mark.parametrize("pair", [(2.0, 0.5), qd.Measured((2.0, 0.5), {"c": 1.0})], ids=str)
+def test_a_pair_ends_the_run_at_once_and_loses_nothing(pair: object, tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+    run(study, value_of, n_trials=2)
+    with pytest.raises(InvalidInput, match=r"^objective: trial 2: outcome: expected one outcome, got a tuple of 2"):
+        run(study, lambda _: pair, n_trials=9)
+    states = [trial.state for trial in study.trials]
+    assert states == [TrialState.COMPLETE, TrialState.COMPLETE, TrialState.FAIL]
+    assert study.trials[2].user_attrs[FAILURE].startswith("InvalidInput: outcome: expected one outcome, got a tuple")
 
 
 def test_constraints_and_exceptions(tmp_path: Path) -> None:

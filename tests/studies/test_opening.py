@@ -12,7 +12,7 @@ from optuna.storages import BaseStorage
 from optuna.study import Study
 
 import quadrat as qd
-from quadrat.errors import InvalidInput
+from quadrat.errors import InvalidInput, QuadratWarning
 from quadrat.kernels import Matern
 from quadrat.methods import LP0
 from quadrat.space import Categorical, Float, Int, Space
@@ -132,7 +132,8 @@ def test_a_space_that_contradicts_the_trials_is_refused(storage: BaseStorage) ->
             open_study(storage, None, **{**NOTHING, "space": Space.from_dict({"n": Int(1, 2), **parameter})})
     assert kept_space(study) is None
     fits = Space(x=Int(0, 5), y=Float(0, 1))  # other bounds are let in
-    assert set(asked(open_study(storage, None, **{**NOTHING, "space": fits}), fits)) == {"x", "y"}
+    with pytest.warns(QuadratWarning, match="outside of search_space"):
+        assert set(asked(open_study(storage, None, **{**NOTHING, "space": fits}), fits)) == {"x", "y"}
 
 
 def test_a_known_constraint_is_respected_while_it_is_given(storage: BaseStorage) -> None:

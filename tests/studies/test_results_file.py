@@ -17,8 +17,7 @@ from quadrat.errors import InvalidInput
 from quadrat.optimizer.outcome import Reading
 from quadrat.space import Categorical, Fixed, Float, Int, Space
 from quadrat.studies.opening import open_study
-from quadrat.studies.results_file import ResultsFile, read_results, write_results
-from quadrat.studies.table import write_csv
+from quadrat.studies.results_file import ResultsFile, read_results, write_csv, write_results
 from quadrat.studies.telling import FAILURE
 
 SPACE = Space(

@@ -26,6 +26,7 @@ from quadrat.integrations import QuadratSampler, recommend
 from quadrat.methods import Auto
 from quadrat.methods.base import Failed, Method, Pruned, Told
 from quadrat.optimizer.outcome import Reading
+from quadrat.space import Categorical, Float, Int, Space
 from quadrat.studies import engine as study_engine
 from quadrat.studies import sampler as optuna_sampler
 from quadrat.studies.engine import StudyEngine
@@ -250,6 +251,61 @@ def test_a_parameter_that_not_all_trials_have_is_sampled_alone() -> None:
     assert params_of(again) == params_of(study)
 
 
+NARROW: list[Any] = [{"x": FloatDistribution(0, 0.5)}, Space(x=Float(0, 0.5))]
+
+
+@pytest.mark.parametrize("space", NARROW, ids=["distributions", "space"])
+def test_bounds_that_are_narrower_than_the_objectives_are_told_once(space: Any) -> None:
+    study = optuna.create_study(sampler=QuadratSampler(seed=0, search_space=space))
+    with pytest.warns(QuadratWarning, match="'x' is suggested from 0.0 to 0.5 .* asks for 0.0 to 1.0; give") as seen:
+        study.optimize(lambda trial: -trial.suggest_float("x", 0, 1), n_trials=5)
+    assert len(seen) == 1
+    assert max(trial.params["x"] for trial in study.trials) <= 0.5
+
+
+@pytest.mark.parametrize("space", NARROW, ids=["distributions", "space"])
+def test_complete_trials_outside_of_the_space_are_told_once(space: Any) -> None:
+    study = optuna.create_study(sampler=QuadratSampler(seed=0, search_space=space))
+    for x in (0.2, 0.7, 0.9):
+        distributions: dict[str, Any] = {"x": FloatDistribution(x - 0.1, x) if x > 0.5 else FloatDistribution(0, 0.5)}
+        study.add_trial(create_trial(params={"x": x}, distributions=distributions, value=x))
+    with pytest.warns(QuadratWarning, match="'x' is suggested from"):
+        study.ask().suggest_float("x", 0, 0.5)
+    study.ask().suggest_float("x", 0, 0.5)
+    with pytest.warns(QuadratWarning, match=r"^complete trials that are outside of the search space \(2\) do not"):
+        qd.recommend(study, search_space=space)
+    study = optuna.create_study(sampler=QuadratSampler(seed=0, search_space=space))
+    study.add_trial(create_trial(params={"z": 0.1}, distributions={"z": FloatDistribution(0, 1)}, value=1.0))
+    study.add_trial(create_trial(state=TrialState.FAIL))
+    with pytest.warns(QuadratWarning, match=r"^suggestions do not rest on complete .* \(1\); widen"):
+        study.ask().suggest_float("x", 0, 0.5)
+    study.ask().suggest_float("x", 0, 0.5)
+
+
+def test_distributions_of_one_value_are_part_of_every_trial() -> None:
+    single = {
+        "n": optuna.distributions.IntDistribution(3, 3),
+        "log": optuna.distributions.IntDistribution(3, 3, log=True),
+        "f": FloatDistribution(1, 1),
+        "c": optuna.distributions.CategoricalDistribution(["a"]),
+    }
+    own = Space(x=Float(0, 1), n=Int(3, 3), log=Int(3, 3, log=True), f=Float(1, 1), c=Categorical(["a"]))
+
+    def valued(trial: Trial) -> float:
+        fixed = [trial._suggest(name, distribution) for name, distribution in single.items()]
+        assert fixed == [3, 3, 1.0, "a"]
+        return abs(trial.suggest_float("x", 0, 1) - 0.3)
+
+    found = []
+    for space in (None, {"x": FloatDistribution(0, 1), **single}, own):
+        study = optuna.create_study(sampler=QuadratSampler(seed=0, search_space=space))
+        study.optimize(valued, n_trials=8)
+        found.append(params_of(study))
+        best = qd.recommend(study, search_space=space)
+        assert {name: best.params[name] for name in single} == {"n": 3, "log": 3, "f": 1.0, "c": "a"}
+    assert found[1] == found[2], "nothing but x is searched"
+
+
 def test_an_independent_sampler_of_the_users_own() -> None:
     study = optuna.create_study(
         sampler=QuadratSampler(seed=0, independent_sampler=optuna.samplers.RandomSampler(seed=7))
@@ -348,7 +404,8 @@ def test_outcomes(told: list[Any]) -> None:
     study.add_trial(finished(5, 2.0, user_attrs={STANDARD_ERROR: 0.5}))
     study.add_trial(finished(6, 2.0, params={"x": 0.5}))
     study.add_trial(finished(7, 1.5, TrialState.PRUNED, intermediate_values={0: float("nan")}))
-    objective(study.ask())
+    with pytest.warns(QuadratWarning, match="outside of search_space"):  # the sixth
+        objective(study.ask())
     assert [type(one) for one in told] == [Told, Pruned, Pruned, Failed, Told, Told, Pruned]
     assert [one.values.tolist() for one in told if isinstance(one, Told)] == [[-2.0], [-1.0, -3.0], [-2.0]]
     assert told[5].variance == 0.25

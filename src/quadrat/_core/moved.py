@@ -32,7 +32,7 @@ _core.html: heights html
 _core.lazy_names: lazy_names
 _core.nearest: nearest
 cli.screen: cli.sparkline
-cli.study_commands: cli.json_output cli.where
+cli.study_commands: cli.json_output cli.report_command cli.where
 errors: space.suggestions
 gp.fit: gp.priors
 kernels.base: kernels.facts
@@ -44,11 +44,10 @@ loop.executors: studies.executors
 loop.plan: tune.plan
 loop.process_server: studies.process_server
 loop.process_workers: studies.process_workers
-loop.progress: tune.progress
 loop.ray_executor: integrations.ray_executor
 loop.remote_executor: integrations.remote_executor
 loop.result: tune.result tune.result_html
-loop.tuning: tune.tune
+loop.tuning: loop.progress tune.progress tune.tune
 loop.workers: tune.workers
 methods.acquisition: methods.ascent
 methods.additive.groups: methods.additive_groups
@@ -106,7 +105,9 @@ studies.distributions: integrations.distributions
 studies.finish_order: integrations.finish_order
 studies.journal: integrations.journal
 studies.notes: integrations.study_method integrations.study_space
+studies.opening: studies.soundness
 studies.recommendation: integrations.study_recommendation integrations.study_run
+studies.results_file: studies.table
 studies.running_trials: integrations.running_trials
 studies.sampler: integrations.optuna_sampler
 theory.kernel_rates: theory.gain_rates

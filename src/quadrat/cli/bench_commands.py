@@ -16,7 +16,7 @@ from optuna.storages import BaseStorage
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from quadrat.cli.screen import Screen
+from quadrat.cli.screen import Screen, refusal
 from quadrat.cli.show_command import STATES, described, many, plain, value_text
 from quadrat.cli.study_commands import Where, best_table, opened, print_json
 from quadrat.cli.trial_table import Line, trial_table
@@ -103,23 +103,7 @@ def tell(
     reason: str | None,
     as_json: bool,
 ) -> None:
-    """End a trial that was asked, and print what is recommended now.
-
-    Parameters
-    ----------
-    where
-        The study.
-    number
-        Of the trial.
-    values
-        What was measured, as it stands on the command line.
-    sem
-        The standard error of the value, likewise.
-    failed, reason
-        Whether the trial failed, and why.
-    as_json
-        Whether the trial is printed as JSON, and nothing else.
-    """
+    """End a trial that was asked, and print what is recommended now; values and `sem` are words of the command line."""
     if number is None:
         raise InvalidInput("NUMBER: expected the number of a trial that was asked, or --csv with a file, got neither")
     outcome = _outcome(values, sem, failed=failed)
@@ -149,19 +133,7 @@ def tell(
 def tell_file(
     where: Where, beginning: Beginning, path: str, *, value: str | None, sem: str | None, as_json: bool
 ) -> None:
-    """Add the results in a CSV file, to a new study where there is none, and print what is recommended now.
-
-    Parameters
-    ----------
-    where, beginning
-        The study.
-    path
-        Of the file.
-    value, sem
-        The names of its columns with results and standard errors; None are the usual ones.
-    as_json
-        Whether what was done is printed as JSON, and nothing else.
-    """
+    """Add the results in a CSV file, to a new study where there is none, and print what is recommended now."""
     storage = where.existing()
     before = None if storage is None else find_study(storage, where.name)
     if before is not None:
@@ -253,7 +225,7 @@ def _say_recommended(study: Study, first: str) -> None:
     except NotAvailable:
         screen.say("Nothing can be recommended before a trial is complete.")
     except QuadratError as error:  # what was told is told: this is no reason to tell it again
-        _say(screen, f"Nothing can be recommended: {error}")
+        _say(screen, f"Nothing can be recommended: {refusal(error)}")
     else:
         screen.say("")
         screen.show(table)

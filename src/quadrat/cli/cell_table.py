@@ -30,16 +30,12 @@ class CellRow:
 
     Attributes
     ----------
-    depth
-        How often the space was halved to come to it.
-    bound
-        No value in the cell is better than this: an upper bound where f is maximised, a lower one where minimised.
-    interval
-        Bounds on both sides, where there are; else None.
+    depth, points
+        How often the space was halved to come to it, and the observations in it; None where nobody counts.
+    bound, interval
+        No value in the cell is better than the bound; bounds on both sides, where there are.
     label
         "above", "below" or "undecided", of methods with a threshold; else None.
-    points
-        Observations in it; None where nobody counts.
     ranges
         Of the parameters that are cut: a tuple (from, to) of numbers, or a list of choices.
     """
@@ -57,16 +53,7 @@ def cell_rows(
 ) -> tuple[CellRow, ...] | None:
     """Return the cells that a search explains, the most promising first; None where they have no bounds.
 
-    Parameters
-    ----------
-    cells
-        As of `Search.explain`: on the unit cube, larger values better.
-    searched
-        The user's parameters.
-    turned
-        Whether values are the negatives of the user's.
-    most
-        How many to return; None is all.
+    A search has them on the unit cube, larger values better; `turned` says that values are the negatives of the user's.
     """
     if not all("bound" in cell or "high" in cell for cell in cells):
         return None
@@ -78,16 +65,7 @@ def cell_rows(
 def cell_table(rows: Sequence[CellRow], width: int, *, direction: str, bounded: bool = True) -> Table:
     """Return cells as a table that fits the screen; ranges that are not cut are left blank.
 
-    Parameters
-    ----------
-    rows
-        The cells.
-    width
-        Of the screen, in characters.
-    direction
-        "maximize" or "minimize".
-    bounded
-        Whether bounds are bounds of f; else they are called an index.
+    Where they are not `bounded`, bounds are no bounds of f, and are called an index.
     """
     sided = any(row.interval is not None for row in rows)
     bound = "bounds" if sided else "upper bound" if direction == "maximize" else "lower bound"

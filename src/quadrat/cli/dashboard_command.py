@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from optuna.study import Study
 
-from quadrat.cli.screen import Screen
+from quadrat.cli.screen import Screen, refusal
 from quadrat.cli.study_commands import Where, opened
 from quadrat.errors import InvalidInput
 from quadrat.integrations.dashboard import FIGURE_BYTES, Drawn, serve
@@ -30,17 +30,9 @@ _TITLE_BYTES = 400  # of the title, which is added when the size is known
 
 
 def dashboard(where: Where, port: int) -> None:
-    """Serve the dashboard until Ctrl-C or SIGTERM.
-
-    Raises
-    ------
-    InvalidInput
-        No such study, several objectives, or a port that is taken.
-    NotAvailable
-        The dashboard or plotly is not installed.
-    """
+    """Serve the dashboard until Ctrl-C or SIGTERM."""
     graph_objects()
-    study = opened(where.name, where.storage)
+    study = opened(where.name, where.storage, where.space)
     check_one_objective(study)
 
     def ready(address: str) -> None:
@@ -55,7 +47,7 @@ def dashboard(where: Where, port: int) -> None:
         except InvalidInput as error:  # such as trials that do not have the same parameters
             if str(error) not in refused:
                 refused.add(str(error))
-                sys.stderr.write(f"quadrat: no figures: {error}\n")
+                sys.stderr.write(f"quadrat: no figures: {refusal(error)}\n")
             raise
 
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell in the background has the first one ignored
@@ -67,15 +59,7 @@ def dashboard(where: Where, port: int) -> None:
 
 
 def dashboard_figures(study: Study) -> Mapping[str, Drawn]:
-    """Return the figures of a study for half the width of a page, each below the size that a storage should hold.
-
-    Raises
-    ------
-    InvalidInput
-        Complete trials do not have the same parameters.
-    NotAvailable
-        No trial is complete.
-    """
+    """Return the figures of a study for half the width of a page, each below the size that a storage should hold."""
     from quadrat.plots import RunView
     from quadrat.report.figures import figures_of
 

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 import quadrat
-from quadrat.cli.screen import Screen, visible
+from quadrat.cli.screen import Screen, refusal, visible
 from quadrat.errors import InvalidInput, QuadratError, shortened
 
 __all__ = ["main"]
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         sys.stdout.flush()
     except QuadratError as error:
-        return _refuse(str(error))
+        return _refuse(refusal(error))
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit complains
         return 1
@@ -177,13 +177,23 @@ Storage = Annotated[
 ]
 
 
+ReadIn = Annotated[
+    str | None,
+    typer.Option(
+        "--space",
+        help="TOML or JSON file with the parameters, where the study has no space of its own and its trials do not all"
+        " have the same ones; nothing is written.",
+    ),
+]
+
+
 @app.command(cls=_Once)
-def best(study: Study = None, storage: Storage = None, as_json: Json = False) -> None:
+def best(study: Study = None, storage: Storage = None, space: ReadIn = None, as_json: Json = False) -> None:
     """Show what to use according to a study, with an interval, beside the luckiest trial."""
     from quadrat.cli.study_commands import best_json, best_table, opened
     from quadrat.cli.study_summary import best_seen_text
 
-    found = opened(study, storage)
+    found = opened(study, storage, space)
     if as_json:
         typer.echo(best_json(found))
         return
@@ -385,13 +395,14 @@ def show(
             " budget=100)'. Shows its certificate and cells, whoever chose the trials.",
         ),
     ] = None,
+    space: ReadIn = None,
     as_json: Json = False,
 ) -> None:
     """Show a study: what is recommended and how sure that is, progress, cells, trials; or the studies of a storage."""
     from quadrat.cli.show_command import show as shown
     from quadrat.cli.study_commands import Where
 
-    shown(Where(study, storage), last, method, as_json=as_json)
+    shown(Where(study, storage, space), last, method, as_json=as_json)
 
 
 NamedStudy = Annotated[
@@ -404,14 +415,14 @@ def report(
     name: NamedStudy = None,
     study: Study = None,
     storage: Storage = None,
+    space: ReadIn = None,
     output: Annotated[str, typer.Option("--output", "-o", help="File to write.")] = "report.html",
 ) -> None:
     """Write what a study says as one HTML page that needs no network: what to use, figures, trials, settings."""
-    from quadrat.cli.report_command import named
-    from quadrat.cli.report_command import report as written
-    from quadrat.cli.study_commands import Where
+    from quadrat.cli.study_commands import Where, named
+    from quadrat.cli.study_commands import report as written
 
-    written(Where(named(name, study), storage), output)
+    written(Where(named(name, study), storage, space), output)
 
 
 @app.command(cls=_Once)
@@ -419,11 +430,11 @@ def dashboard(
     name: NamedStudy = None,
     study: Study = None,
     storage: Storage = None,
+    space: ReadIn = None,
     port: Annotated[int, typer.Option("--port", help="Of this machine; 0 takes any that is free.")] = 8080,
 ) -> None:
     """Serve Optuna's dashboard of a study, with figures of ours, to this machine, until Ctrl-C."""
     from quadrat.cli.dashboard_command import dashboard as served
-    from quadrat.cli.report_command import named
-    from quadrat.cli.study_commands import Where
+    from quadrat.cli.study_commands import Where, named
 
-    served(Where(named(name, study), storage), port)
+    served(Where(named(name, study), storage, space), port)

@@ -34,12 +34,7 @@ _KERNELS: dict[str, tuple[str | None, Any, Callable[[Any, int], Kernel]]] = {
 
 
 def kernel_of(name: str, dimension: int, **shapes: float | None) -> Kernel:
-    """Return the kernel that the options describe.
-
-    Raises
-    ------
-    InvalidInput
-        An unknown name, or an option that belongs to another kernel.
+    """Return the kernel that the options describe; refuse an option that belongs to another kernel.
 
     Examples
     --------

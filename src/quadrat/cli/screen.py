@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 
 from quadrat._core.html import heights
 
-__all__ = ["ASCII", "BLOCKS", "Screen", "refold", "sparkline", "visible"]
+__all__ = ["ASCII", "BLOCKS", "Screen", "refold", "refusal", "sparkline", "visible"]
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 ASCII = "_.-:=+*#"
@@ -19,21 +19,10 @@ ASCII = "_.-:=+*#"
 
 
 def sparkline(values: Sequence[float], width: int, levels: str = BLOCKS) -> tuple[str, bool]:
-    """Return the line, a character for each number or for several, and whether its scale is logarithmic.
-
-    Parameters
-    ----------
-    values
-        In order; what is not finite is left out.
-    width
-        How many characters there may be.
-    levels
-        Characters from the lowest number to the highest.
+    """Return numbers as a line of characters, from low to high by `levels`, and whether its scale is logarithmic.
 
     Examples
     --------
-    >>> sparkline([8.0, 4.0, 4.0, 2.0, 1.0], 80)
-    ('█▄▄▂▁', False)
     >>> sparkline([8.0, 4.0, 4.0, 2.0, 1.0], 3, ASCII)
     ('#:_', False)
     """
@@ -75,6 +64,17 @@ class Screen:
         self._console.file.write(refold(visible(text), self.width) + "\n")
 
 
+def refusal(error: Exception) -> str:
+    """Return what an error says, with the cure that a command has in the place of the one that Python has.
+
+    Examples
+    --------
+    >>> refusal(ValueError("got no space; pass search_space=qd.Space(...) that has every parameter"))
+    'got no space; pass --space FILE that has every parameter'
+    """
+    return re.sub(r"search_space=(qd\.Space\(\.\.\.\))?", "--space FILE", str(error))
+
+
 def visible(text: str) -> str:
     r"""Return a text in which control characters, but for ends of lines, are written out: none reaches a terminal.
 
@@ -99,14 +99,6 @@ def refold(text: str, width: int) -> str:
 
     A paragraph is one line, or a line that begins with a label (``[1]`` or ``cost:``) and those below it that are
     indented as far as the label is long.
-
-    Examples
-    --------
-    >>> print(refold("[1] one two\n    three four five\n[2] six", 16))
-    [1] one two
-        three four
-        five
-    [2] six
     """
     paragraphs: list[tuple[str, list[str]]] = []
     for line in text.splitlines():

@@ -14,7 +14,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from quadrat.cli.cell_table import cell_table
-from quadrat.cli.screen import ASCII, BLOCKS, Screen
+from quadrat.cli.screen import ASCII, BLOCKS, Screen, refusal
 from quadrat.cli.study_commands import Where, opened, print_json
 from quadrat.cli.study_model import StudyModel, model_of
 from quadrat.cli.study_summary import (
@@ -55,17 +55,8 @@ _SECONDS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 def show(where: Where, last: int | None, method: str | None = None, *, as_json: bool) -> None:
     """Print a study, or the studies of a storage that has several.
 
-    Parameters
-    ----------
-    where
-        The study.
-    last
-        How many trials are shown; those that have no result yet always are. None is 20, and all as JSON.
-    method
-        Whose model says what is recommended, by name or as `read_method` reads it; None is the one kept with the study
-        where that is kept with its options, and else the default, as for `quadrat best`.
-    as_json
-        Whether it is printed as JSON.
+    Without `last` 20 trials are shown, and all as JSON; those that have no result yet always are. Without a method the
+    model is that of the method kept with the study where it is kept with its options, and else the default's.
     """
     if last is not None and last < 1:
         raise InvalidInput(f"last: expected at least 1, got {last}")
@@ -80,7 +71,7 @@ def show(where: Where, last: int | None, method: str | None = None, *, as_json: 
     if where.name is None and len(names) > 1:
         _show_studies([optuna.load_study(study_name=name, storage=storage) for name in names], where, as_json=as_json)
     else:
-        _show_study(opened(where.name, where.storage), where, last, stated, as_json=as_json)
+        _show_study(opened(where.name, where.storage, where.space), where, last, stated, as_json=as_json)
 
 
 def described(study: Study, where: Where) -> str:
@@ -177,7 +168,7 @@ def _model(study: Study, stated: Method | None, most_cells: int | None) -> Study
     try:
         return model_of(study, stated or kept_method(study), most_cells=most_cells)
     except QuadratError as error:
-        return str(error)
+        return refusal(error)
 
 
 def _cells_title(model: StudyModel) -> str:

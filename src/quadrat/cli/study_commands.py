@@ -1,4 +1,4 @@
-"""`quadrat best` and `quadrat export`: what a study says, whoever made it."""
+"""`quadrat best`, `quadrat export` and `quadrat report`: what a study says, whoever made it."""
 
 from __future__ import annotations
 
@@ -17,24 +17,27 @@ from optuna.study import Study
 from rich import box
 from rich.table import Table
 
+from quadrat.cli.screen import Screen
 from quadrat.cli.study_model import model_of
 from quadrat.cli.study_summary import certificate_text, pruned_text, value_text
 from quadrat.cli.trial_table import shown
 from quadrat.errors import InvalidInput
-from quadrat.studies.notes import count_pruned, kept_method
-from quadrat.studies.soundness import check_trials
-from quadrat.studies.storage import DEFAULT_JOURNAL, open_storage, place
-from quadrat.studies.table import rows_of, write_csv
+from quadrat.space import Space
+from quadrat.studies.notes import count_pruned, kept_method, read_in
+from quadrat.studies.opening import check_trials
+from quadrat.studies.results_file import rows_of, write_csv
+from quadrat.studies.storage import DEFAULT_JOURNAL, close_storage, open_storage, place
 
-__all__ = ["Where", "best_data", "best_json", "best_table", "export", "opened", "print_json"]
+__all__ = ["Where", "best_data", "best_json", "best_table", "export", "named", "opened", "print_json", "report"]
 
 
 @dataclass(frozen=True)
 class Where:
-    """What the options --study and --storage say; None where nothing was said."""
+    """What the options --study, --storage and --space say; None where nothing was said."""
 
     name: str | None
     storage: str | None
+    space: str | None = None
 
     def existing(self) -> BaseStorage | None:
         """Return the storage, without creating a file; None where there is none."""
@@ -63,14 +66,9 @@ def _finite(data: Any) -> Any:
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
-def opened(name: str | None, storage: str | None) -> Study:
-    """Return a study that exists; without a name, the only one of the storage.
-
-    Raises
-    ------
-    InvalidInput
-        No storage there, no such study, or several to choose from.
-    """
+def opened(name: str | None, storage: str | None, space: str | None = None) -> Study:
+    """Return a study that exists, or the only one of the storage, read in the space of a file if one is named."""
+    searched = None if space is None else Space.from_file(space)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     where = DEFAULT_JOURNAL if storage is None else storage
     if "://" not in where and not Path(where).exists():
@@ -85,6 +83,8 @@ def opened(name: str | None, storage: str | None) -> Study:
         raise InvalidInput(f"study: expected --study with the name of one in {where}, which has {known}, got {name}")
     found = optuna.load_study(study_name=name, storage=opened_storage)
     check_trials(found)
+    if searched is not None:
+        read_in(found, searched)
     return found
 
 
@@ -141,3 +141,27 @@ def export(study: Study, csv_path: str | None) -> str | None:
 
 def _cell(params: Mapping[str, Any], name: str) -> str:
     return shown(params[name]) if name in params else ""
+
+
+def report(where: Where, output: str) -> None:
+    """Write the report of a study to a file."""
+    from quadrat.report import report_html
+
+    study = opened(where.name, where.storage, where.space)
+    try:
+        options = ["--study", study.study_name, *(["--storage", place(where.storage)] if where.storage else [])]
+        text = report_html(study, where=shlex.join(options))
+    finally:
+        close_storage(study._storage)
+    try:
+        Path(output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput(f"output: expected a file that can be written, got {output}: {error}") from error
+    Screen().say(f"Wrote {output} ({len(text.encode()) / 1e6:.1f} MB). It needs no network: open it in a browser.")
+
+
+def named(argument: str | None, option: str | None) -> str | None:
+    """Return the name of a study that may be said in two ways: report bowl, or report --study bowl."""
+    if argument is not None and option is not None and argument != option:
+        raise InvalidInput(f"study: expected one name, got {argument} and --study {option}; leave one out")
+    return option if argument is None else argument

@@ -13,25 +13,17 @@ from quadrat.errors import NotAvailable
 from quadrat.methods.base import Method
 from quadrat.optimizer import CertificateReport, LevelSetReport, Optimizer, Recommendation
 from quadrat.studies.distributions import Searched
-from quadrat.studies.recommendation import recommend, recommendation_in, run_of
+from quadrat.studies.recommendation import recommendation_in, run_of
 
 __all__ = ["StudyModel", "model_of"]
 
 
 @dataclass(frozen=True)
 class StudyModel:
-    """What is said of a study.
+    """What is said of a study: what to use, with trial numbers of the study, and what the method has beside it.
 
-    Attributes
-    ----------
-    recommendation
-        What to use, with trial numbers of the study.
-    certificate
-        How far from the optimum the recommended point can be; None for methods that do not certify.
-    level_set
-        For methods with a threshold; None for others.
-    cells, n_cells
-        Those of the method, the most promising first, and how many it has; None for methods without.
+    A certificate is there for methods that certify, a level set for those with a threshold. The cells come with the
+    most promising first; `n_cells` says how many the method has.
     """
 
     recommendation: Recommendation
@@ -49,29 +41,13 @@ class StudyModel:
 
 
 def model_of(study: Study, method: Method | None, *, most_cells: int | None = None) -> StudyModel:
-    """Return what a method makes of a study.
+    """Return what a method makes of a study; None is the default method, whose model needs nothing stated.
 
     Bounds and certificates hold whoever chose the trials, as long as each was chosen before its noise and none was
-    pruned.
-
-    Parameters
-    ----------
-    study
-        One objective.
-    method
-        None is the default method, whose model needs nothing stated.
-    most_cells
-        How many cells to return; None is all, and with 0 none are looked for.
-
-    Raises
-    ------
-    InvalidInput
-        No parameters in common, or outcomes that the method cannot take.
-    NotAvailable
-        No trial is complete.
+    pruned. At most `most_cells` cells are returned; None is all, and with 0 none are looked for.
     """
     if method is None:
-        return StudyModel(recommend(study))
+        return StudyModel(recommendation_in(run_of(study)))
     run = run_of(study, method=method)
     optimizer = run.optimizer
     found = recommendation_in(run)

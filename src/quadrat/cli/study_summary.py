@@ -43,16 +43,7 @@ def progress_in(study: Study, trials: Iterable[FrozenTrial]) -> list[float]:
 
 
 def pruned_text(study: Study) -> str:
-    """Return how many trials were pruned, in a sentence; nothing where none was.
-
-    Examples
-    --------
-    >>> import optuna
-    >>> study = optuna.create_study()
-    >>> study.add_trial(optuna.trial.create_trial(state=optuna.trial.TrialState.PRUNED))
-    >>> pruned_text(study)
-    '1 of 1 trials was pruned: it has no result and does not count.'
-    """
+    """Return how many trials were pruned, in a sentence; nothing where none was."""
     pruned, total = count_pruned(study), len(study.get_trials(deepcopy=False))
     if not pruned:
         return ""
@@ -81,20 +72,10 @@ def best_seen_text(study: Study) -> str:
 def summary_lines(
     model: StudyModel | str, progress: Sequence[float], width: int, levels: str, best_seen: str = ""
 ) -> list[tuple[str, str]]:
-    """Return what there is to say, each with its label.
+    """Return what there is to say, each with its label, for a screen of this width.
 
-    Parameters
-    ----------
-    model
-        What is believed of the study, or why nothing is.
-    progress
-        The best value up to each trial.
-    width
-        Of the screen, in columns.
-    levels
-        Characters of a sparkline, from low to high.
-    best_seen
-        As of `best_seen_text`: what is said where there is no model.
+    The model is what is believed of the study, or a text that says why nothing is: then `best_seen` is said. `progress`
+    has the best value up to each trial, `levels` the characters of a sparkline, from low to high.
     """
     lines = [("progress", _progress(progress, width - _LABELS, levels))] if len(progress) > 1 else []
     if isinstance(model, str):

@@ -19,17 +19,7 @@ _SHORTEST_PARAMETERS = 20
 
 @dataclass(frozen=True)
 class Line:
-    """A trial.
-
-    Attributes
-    ----------
-    cells
-        What stands before the parameters.
-    params
-        By name.
-    note
-        What stands in the last of these cells instead, cut off where there is no room.
-    """
+    """A trial: the cells before its parameters, these, and a note that stands in the place of the last cell."""
 
     cells: Sequence[str]
     params: Mapping[str, Any]
@@ -62,17 +52,7 @@ def plain_table(header: Sequence[str]) -> Table:
 
 
 def trial_table(header: Sequence[str], lines: Sequence[Line], width: int) -> Table:
-    """Return the trials as a table, at most `width` characters wide if that is possible at all.
-
-    Parameters
-    ----------
-    header
-        The names of the columns before the parameters.
-    lines
-        One for each trial.
-    width
-        Of the screen, in characters.
-    """
+    """Return the trials as a table, at most `width` characters wide if that is possible at all."""
     names = list({name: None for line in lines for name in line.params})
     columns = [[_cell(line.params, name) for line in lines] for name in names]
     names = [shown(name) for name in names]

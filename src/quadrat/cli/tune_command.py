@@ -21,7 +21,7 @@ from optuna.exceptions import StorageInternalError
 from optuna.study import Study
 from optuna.trial import TrialState
 
-from quadrat.cli.screen import Screen
+from quadrat.cli.screen import Screen, refusal
 from quadrat.cli.study_commands import best_data, best_table, print_json
 from quadrat.cli.study_summary import best_seen_text
 from quadrat.cli.tune_screen import TuneScreen, duration
@@ -80,15 +80,7 @@ class TuneOptions:
 
 
 def tune(options: TuneOptions) -> int:
-    """Run a study to its end, show it, and return the exit status.
-
-    The status is 0 when it ended by itself, and that of the signal (130 or 143) when it was interrupted.
-
-    Raises
-    ------
-    InvalidInput
-        Options that do not go together, an objective that is not found, or one that never gave a value.
-    """
+    """Run a study to its end, show it, and return the exit status: 0, or 130 or 143 where a signal interrupted it."""
     _check_positive(options)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
@@ -225,8 +217,8 @@ def _finish(study: Study, options: TuneOptions, screen: Screen, ending: str, sec
             try:
                 table, why = best_table(study)
             except QuadratError as error:  # such as trials that do not have the same parameters
-                best, cure = best_seen_text(study), "With --space FILE they are searched together."
-                screen.say("\n".join([str(error), *([cure] if isinstance(error, InvalidInput) else [])]))
+                best, cure = best_seen_text(study), "quadrat best --space FILE then shows what to use."
+                screen.say("\n".join([refusal(error), *([cure] if isinstance(error, InvalidInput) else [])]))
                 screen.say(f"Best seen: {best}" if best else "")
             else:
                 screen.show(table)
@@ -240,4 +232,4 @@ def _recommended(study: Study) -> dict[str, Any]:
     try:
         return {"recommended": best_data(study)}
     except QuadratError as error:
-        return {"recommended": None, "reason": str(error)}
+        return {"recommended": None, "reason": refusal(error)}

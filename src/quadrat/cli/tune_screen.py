@@ -34,19 +34,9 @@ _CERTIFIED = {"trial": 6, "value": 13, "recommended so far": 20, "certified inte
 class TuneScreen(logging.Handler):
     """Shows trials as they end, and what goes wrong.
 
-    In a terminal a table of the last trials and the recommended parameters; elsewhere a line for each trial.
-    Warnings of the package come in between; the first failure with its traceback, later ones in a line.
-
-    Parameters
-    ----------
-    study
-        What is shown.
-    n_trials, timeout
-        When it ends: number of trials, seconds; None is never.
-    rows
-        Whether trials are shown; warnings are in any case, on standard error.
-    width
-        Of the screen, in columns.
+    In a terminal a table of the last trials and the recommended parameters; elsewhere a line for each trial, if `rows`.
+    Warnings of the package come in between, on standard error; the first failure with its traceback, later ones in a
+    line.
     """
 
     def __init__(self, study: Study, n_trials: int | None, timeout: float | None, *, rows: bool, width: int) -> None:

@@ -23,20 +23,8 @@ EXECUTORS = ("process", "dask", "ray")
 def opened_executor(kind: str, workers: int | None, scheduler: str | None) -> Iterator[tuple[Executor, int]]:
     """Yield an executor and how many trials it runs at once; end it afterwards, after an exception without waiting.
 
-    Parameters
-    ----------
-    kind
-        One of `EXECUTORS`.
-    workers
-        How many trials run at once; None is one process, or as many as the cluster has room
-        for, and one for every processor where that is started here.
-    scheduler
-        The address of a Dask scheduler or a Ray cluster; None starts one here.
-
-    Raises
-    ------
-    InvalidInput
-        Another kind; a scheduler that cannot be reached, or one for processes; a package that is not installed.
+    The kind is one of `EXECUTORS`. Without `workers` there is one process, or as many as the cluster has room for, and
+    one for every processor where that is started here. A scheduler is the address of a Dask scheduler or a Ray cluster.
     """
     with _made(kind, workers, scheduler) as executor:  # all of them end at once where an exception leaves the block
         yield executor, executor._max_workers

@@ -32,10 +32,7 @@ def failure_text(error: BaseException) -> str:
 class Door(Protocol):
     """Where trials come from, and where their outcomes go.
 
-    Attributes
-    ----------
-    deadline
-        The time of the monotonic clock at which `ending` has something to say; None is never.
+    At the `deadline`, a time of the monotonic clock, `ending` has something to say; None is never.
     """
 
     deadline: float | None
@@ -65,19 +62,10 @@ class _Running:
 class Loop:
     """Keeps workers busy with the trials of a door.
 
-    Parameters
-    ----------
-    door
-        Where trials come from.
-    make_workers
-        Makes what evaluates them.
-    retries
-        How often the trial of a worker that died is evaluated again before it has failed; broken workers are made
-        again. None is never: broken workers end the loop, and a trial whose evaluation did not begin before the end
-        stays pending.
-    trial_timeout
-        Seconds that an evaluation may take; None is for ever. One that takes longer is ended and counts as that of a
-        worker that died.
+    The trial of a worker that died is evaluated again, `retries` times before it has failed, and broken workers are
+    made again. With None neither is: broken workers end the loop, and a trial whose evaluation did not begin before the
+    end stays pending. An evaluation that takes longer than `trial_timeout` seconds is ended and counts as that of a
+    worker that died.
     """
 
     def __init__(
@@ -111,12 +99,8 @@ class Loop:
     def step(self) -> bool:
         """Begin what there is room for, wait for something to finish, tell it; return whether the loop is over.
 
-        Where the door raises in the middle, nothing is lost, and the step can be made again.
-
-        Raises
-        ------
-        NotAvailable
-            There are no workers any more, and no use in making new ones.
+        Where the door raises in the middle, nothing is lost, and the step can be made again. `NotAvailable` is raised
+        where there are no workers any more, and no use in making new ones.
         """
         self._tell_all()
         if self._retries is None and self._ends():

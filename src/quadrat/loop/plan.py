@@ -57,12 +57,8 @@ class Plan:
     def check_against(self, optimizer: Optimizer) -> None:
         """Refuse what this run cannot do, before anything is evaluated.
 
-        Raises
-        ------
-        InvalidInput
-            `stop_at_certificate` with a method or a space that cannot be certified; `stop_at_gain` with a method that
-            does not estimate the gain; contexts, which nobody gives here; several trials at a time with a method that
-            takes one.
+        A stop rule that the method or the space cannot meet; contexts, which nobody gives here; several trials at a
+        time with a method that takes one.
         """
         if optimizer.space.contexts:
             listed = ", ".join(map(repr, optimizer.space.contexts))

@@ -34,15 +34,7 @@ class Evaluation:
 
 
 class RemoteExecutor(ThreadPoolExecutor):
-    """Sends evaluations to a cluster and waits for them.
-
-    Parameters
-    ----------
-    workers
-        How many evaluations run at once.
-    name
-        Of the threads that wait.
-    """
+    """Sends so many evaluations at once to a cluster and waits for them, in threads of this name."""
 
     def __init__(self, workers: int, name: str) -> None:
         super().__init__(workers, thread_name_prefix=name)
@@ -78,13 +70,7 @@ class RemoteExecutor(ThreadPoolExecutor):
         return future
 
     def abandon(self, future: Future[Any]) -> None:
-        """Give up an evaluation: its future ends with `WorkerDied`, unless it has ended before.
-
-        Raises
-        ------
-        InvalidInput
-            The future is not of this executor.
-        """
+        """Give up an evaluation: its future, one of this executor, ends with `WorkerDied`, unless it has ended."""
         evaluation = self._evaluations.get(future)
         if evaluation is None:
             raise InvalidInput(f"future: expected one that submit of this executor returned, got {future!r:.80}")

@@ -194,15 +194,7 @@ def _row(record: TrialRecord) -> dict[str, Any]:
 
 
 def result_html(result: Result, title: str, lines: Sequence[tuple[str, str]]) -> str:
-    """Return a result as HTML.
-
-    Parameters
-    ----------
-    result
-        The result.
-    title, lines
-        The first line of its repr, and the others, each with its label.
-    """
+    """Return a result as HTML, with the first line of its repr as title, and the others, each with its label."""
     rows: list[tuple[str, Piece]] = list(lines)
     progress = progress_of(result.trials, result.direction)
     # Values of different fidelities are not compared. A curve of them ends elsewhere than at the best seen.

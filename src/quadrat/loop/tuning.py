@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Iterable
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +17,15 @@ from quadrat._core.moved import renamed
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.loop.loop import Loop, failure_text
 from quadrat.loop.plan import Callback, Plan
-from quadrat.loop.progress import ProgressBar
 from quadrat.loop.result import Result
 from quadrat.loop.workers import Finished, Objective, Workers, workers_for
 from quadrat.methods.base import Method
 from quadrat.optimizer import FAILED, Optimizer, Trial, TrialRecord
+from quadrat.optimizer.outcome import is_several
 from quadrat.space import Space
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 __all__ = ["carry_out", "maximize", "minimize"]
 
@@ -53,8 +60,8 @@ def maximize(
     objective
         From a dictionary of parameters to a number, a list of replicates, an `Estimate` (a number with its standard
         error) or `FAILED`; NaN counts as failed. Or to `Measured`, which is one of these together with the values of
-        constraints, <= 0 where they hold. Anything else, such as a tuple, ends the run, unless a trial has succeeded
-        before: then it counts as failed.
+        constraints, <= 0 where they hold. A tuple or a mapping ends the run. Anything else does too, unless a trial has
+        succeeded before: then it counts as failed.
     space
         What to search.
     n_trials
@@ -127,32 +134,15 @@ def minimize(
 
     Parameters
     ----------
-    objective
-        What to minimise: from a dictionary of parameters to a number, or to anything else that `Optimizer.tell` takes.
-    space
-        What to search.
-    n_trials, timeout, max_cost
-        When to end: after so many trials, so many seconds, or so much cost.
-    method, seed
-        What chooses the trials: a method or its name, and a non-negative integer.
-    callbacks
-        Functions of (optimizer, record of the trial just told); one that returns True ends the run.
-    executor, workers
-        Where trials are evaluated, and how many at a time; None evaluates here, one after another.
-    stop_at_gain, stop_at_certificate
-        End as soon as `estimated_gain_upper`, or the certificate, is at most this, in the units of the objective.
+    objective, space, n_trials, timeout, method, seed, callbacks, executor, workers
+        As of `maximize`.
+    stop_at_gain, stop_at_certificate, max_cost
+        As of `maximize`.
 
     Returns
     -------
     Result
         The recommended point, what is believed or certified of it, and all trials.
-
-    Raises
-    ------
-    InvalidInput
-        An argument that is not as above.
-    NotAvailable
-        No trial succeeded.
 
     Examples
     --------
@@ -176,6 +166,43 @@ def carry_out(plan: Plan, optimizer: Optimizer, workers: Workers) -> Result:
     """Run the loop over an optimizer, with workers that evaluate its trials, until the plan says stop."""
     with ProgressBar(plan.n_trials) as bar:
         return _OptimizerDoor(optimizer, plan, bar).run(workers)
+
+
+class ProgressBar(AbstractContextManager["ProgressBar"]):
+    """A bar on standard error, if that is a terminal, full at `total` trials; None where nobody knows."""
+
+    def __init__(self, total: int | None) -> None:
+        self._total = total
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> ProgressBar:
+        if sys.stderr is not None and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            self._bar = Progress(
+                BarColumn(bar_width=24),
+                MofNCompleteColumn(),
+                TextColumn("{task.description}"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+            )
+            self._task = self._bar.add_task("", total=self._total)
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def update(self, optimizer: Optimizer, finished: int) -> None:
+        """Show how many trials are finished and the best value seen."""
+        if self._bar is not None:
+            best = optimizer.best_seen
+            text = "no value yet" if best is None else f"best seen {best.value:.6g}"
+            self._bar.update(self._task, completed=finished, description=text)
 
 
 class _OptimizerDoor:
@@ -235,15 +262,17 @@ class _OptimizerDoor:
             try:
                 self._optimizer.tell(trial, finished.outcome)  # type: ignore[arg-type]  # tell checks it
             except InvalidInput as refused:
-                if self._optimizer.best_seen is None:  # a mistake in the objective, and nothing to lose yet
-                    raise InvalidInput(f"objective: trial {trial.number}: {refused}") from None
                 error = refused
+        if isinstance(error, InvalidInput) and self._optimizer.best_seen is None:  # a mistake, and nothing to lose yet
+            raise InvalidInput(f"objective: trial {trial.number}: {error}") from None
         if error is not None:
             _refuse_what_needs_a_study(error, trial.number)
             self._last_error = error
             _logger.warning("trial %d: the objective failed at %r", trial.number, trial.params, exc_info=error)
             self._optimizer.tell(trial, FAILED, reason=failure_text(error))
         self._told += 1
+        if is_several(finished.outcome):
+            self._end(f"stopped at trial {trial.number} ({error})")
         self._bar.update(self._optimizer, self._told)
         self._check_rules(self._optimizer.trial(trial.number))
 
@@ -292,13 +321,7 @@ class _OptimizerDoor:
 
 
 def _refuse_what_needs_a_study(error: BaseException, number: int) -> None:
-    """Refuse an objective of Optuna's kind: here it is given a dictionary, and nothing can be pruned.
-
-    Raises
-    ------
-    InvalidInput
-        The exception is Optuna's of a pruned trial, or comes from asking the dictionary for a suggestion.
-    """
+    """Refuse an objective of Optuna's kind: here it is given a dictionary, and nothing can be pruned."""
     if type(error).__name__ == "TrialPruned" and type(error).__module__.startswith("optuna"):
         raise InvalidInput(
             f"objective: trial {number}: expected a value or FAILED, got TrialPruned: only trials of a study can be"

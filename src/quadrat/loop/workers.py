@@ -163,13 +163,7 @@ def _given_up() -> Future[Any]:
 
 
 def workers_for(objective: Objective, executor: Executor | None, workers: int | None) -> Workers:
-    """Return the workers that the user's options ask for.
-
-    Raises
-    ------
-    InvalidInput
-        `workers` without an executor, or an executor that does not tell how many workers it has.
-    """
+    """Return the workers that the user's options ask for."""
     if executor is None:
         if workers is not None:
             raise InvalidInput(

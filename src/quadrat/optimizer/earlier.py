@@ -32,14 +32,8 @@ def finished_order(optimizer: Optimizer) -> tuple[int, ...]:
 def earlier(optimizer: Optimizer, finished: Sequence[int]) -> Iterator[tuple[int, Optimizer]]:
     """Yield the run as it was when so many trials had finished: the number, and an optimizer to ask for answers.
 
-    It is the same optimizer each time, which has moved on; the one that is given stays as it is.
-
-    Parameters
-    ----------
-    optimizer
-        The run.
-    finished
-        Numbers of finished trials, ascending, each from 1 to as many as there are.
+    It is the same optimizer each time, which has moved on; the one that is given stays as it is. The numbers in
+    `finished` ascend, each from 1 to as many as there are.
 
     Examples
     --------

@@ -51,16 +51,10 @@ class Costs:
 
 
 class History:
-    """Trials by number.
+    """Trials by number, at points of the cube of this dimension.
 
-    Parameters
-    ----------
-    dimension
-        D of the unit cube.
-    direction
-        Which values are best.
-    costs
-        What trials cost, and how far below the fidelity that counts they are; None where all are alike.
+    `direction` says which values are best; `costs` what trials cost, and how far below the fidelity that counts they
+    are; None where all are alike.
     """
 
     def __init__(self, dimension: int, direction: Direction, costs: Costs | None = None) -> None:
@@ -297,13 +291,7 @@ class History:
             self._failed.extend(points)
 
     def require_pending(self, number: int) -> None:
-        """Refuse a trial that cannot be told, and name its state.
-
-        Raises
-        ------
-        InvalidInput
-            No such trial, or one that was told.
-        """
+        """Refuse a trial that cannot be told: there is none of this number, or it was told."""
         self._require_known(number)
         reading = self._readings[self._rows[number]]
         if reading is not None:

@@ -47,18 +47,8 @@ __all__ = [
 class PastTrials:
     """Trials that were evaluated elsewhere: one entry for each in every field.
 
-    Attributes
-    ----------
-    params
-        Parameters by name, as given.
-    outcomes
-        What `Optimizer.add` takes as an outcome.
-    constraints
-        What it takes as constraints; None where there are none.
-    reasons
-        Why it failed, where that is known.
-    labels
-        What to call it in errors, such as "row 3".
+    Outcomes and constraints are what `Optimizer.add` takes; a reason says why a trial failed, where that is known; a
+    label is what errors call it, such as "row 3".
     """
 
     params: Sequence[Mapping[str, Any]]
@@ -86,21 +76,8 @@ class PastTrials:
 def past_trials(params: object, outcomes: object, constraints: object, *, entry: str = "entry") -> PastTrials:
     """Return trials whose parameters, outcomes and constraints come as three collections of equal length.
 
-    Parameters
-    ----------
-    params
-        A list of mappings from names to values.
-    outcomes
-        A list, array or Series; what is missing in a Series counts as NaN.
-    constraints
-        A list of mappings, with None for a trial that has none; or None when no trial has any.
-    entry
-        What to call one of them in errors.
-
-    Raises
-    ------
-    InvalidInput
-        Not such collections, or of other lengths.
+    What is missing in a Series counts as NaN. `constraints` may be None, or have None for a trial without any; `entry`
+    is what errors call a trial.
     """
     rows = _as_list(params, "params", "a list of mappings from names to values")
     for i, row in enumerate(rows):
@@ -186,23 +163,9 @@ def is_study(given: object) -> TypeGuard[Study]:
 def past_trials_in_study(study: Study, direction: Direction, method: Method) -> PastTrials:
     """Return the complete and failed trials of a study; those that run or wait, or were pruned, are left out.
 
-    A pruned trial has no result: what it reported last is not what it was to measure. How many there are is logged.
-    Constraints are taken along: a study means the same by them, numbers that are <= 0 where they hold.
-
-    Parameters
-    ----------
-    study
-        One objective.
-    direction
-        Which the study must have too.
-    method
-        What learns from the trials.
-
-    Raises
-    ------
-    InvalidInput
-        Several objectives, the other direction, or trials in a state that Optuna does not have; pruned trials where the
-        method certifies.
+    A pruned trial has no result: what it reported last is not what it was to measure. How many there are is logged, and
+    where the method certifies they are refused. Constraints are taken along: a study means the same by them, numbers
+    that are <= 0 where they hold. Several objectives, or another direction, are refused.
     """
     _check_direction(study, direction)
     trials = [(trial, _state(trial)) for trial in _trials(study)]
@@ -323,26 +286,11 @@ def is_table(given: object) -> TypeGuard[Table]:
 
 
 def past_trials_in_table(table: Table, values: object, constraints: object, space: Space) -> PastTrials:
-    """Return the trials in the rows of a table.
+    """Return the trials in the rows of a table with one column for each parameter.
 
-    A cell that is missing belongs to a parameter that does not exist in that trial; or it is None, where the parameter
-    exists and can be None.
-
-    Parameters
-    ----------
-    table
-        One column for each parameter.
-    values
-        The name of one further column, or a collection with an outcome for each row. What is missing counts as NaN.
-    constraints
-        A list of mappings, or None.
-    space
-        What has the parameters.
-
-    Raises
-    ------
-    InvalidInput
-        Columns that are no parameters, parameters without a column, or a Series in another order than the table.
+    `values` is the name of one further column, or has an outcome for each row; what is missing counts as NaN. A cell
+    that is missing belongs to a parameter that does not exist in that trial; or it is None, where the parameter exists
+    and can be None. A Series in another order than the table is refused.
     """
     names = list(table.columns)
     if isinstance(values, str):
@@ -425,17 +373,7 @@ def _listed(names: Iterable[object]) -> str:
 
 @dataclass(frozen=True)
 class Batch:
-    """Finished trials in order, one entry for each in every field.
-
-    Attributes
-    ----------
-    params
-        The parameters that exist, by name, as Python's own objects.
-    x
-        The points on the unit cube, shape (n, D).
-    readings
-        The outcomes.
-    """
+    """Finished trials in order: parameters that exist, as Python's own objects; points, shape (n, D); outcomes."""
 
     params: Sequence[dict[str, Any]]
     x: Array
@@ -462,19 +400,8 @@ def gather_batch(
 ) -> Batch:
     """Return trials that were evaluated elsewhere, checked as if they were told one after another.
 
-    Parameters
-    ----------
-    params, values, constraints, skip_outside
-        As in `Optimizer.add_trials`.
-    space, direction, method
-        Those of the run.
-    names
-        The constraints of the run so far, sorted; empty as long as none were told.
-
-    Raises
-    ------
-    InvalidInput
-        Whatever is not as `Optimizer.add_trials` says; the message names the trial.
+    The first arguments are those of `Optimizer.add_trials`, the others the run's; `names` are its constraints so far,
+    sorted. Errors name the trial.
     """
     past = _gathered(params, values, constraints, space, direction, method)
     try:

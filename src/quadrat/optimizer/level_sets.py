@@ -164,13 +164,7 @@ class LevelSetReport:
 def level_set_of(
     space: Space, method: Method, history: History, direction: Direction, search: Search
 ) -> LevelSetReport:
-    """Return what a search says of its threshold, as the user sees it.
-
-    Raises
-    ------
-    NotAvailable
-        The search has nothing to say, and why; or the space has parameters whose values are no ranges.
-    """
+    """Return what a search says of its threshold, as the user sees it; refuse parameters whose values are no ranges."""
     if space.discontinuous:
         raise NotAvailable(
             f"level_set: expected a space of Floats without steps or conditions, got {', '.join(space.discontinuous)}:"

@@ -26,13 +26,7 @@ def resolve(method: str | Method | None) -> Method:
 
 
 def check_method(method: Method, space: Space) -> None:
-    """Refuse a method for a space with parameters that it cannot handle.
-
-    Raises
-    ------
-    InvalidInput
-        The message names the parameters, and the methods that can.
-    """
+    """Refuse a method for a space with parameters that it cannot handle."""
     if space.contexts:
         require(method, "contexts", f"the space has the contexts {', '.join(map(repr, space.contexts))}")
     if space.fidelity is not None:
@@ -40,13 +34,7 @@ def check_method(method: Method, space: Space) -> None:
 
 
 def require(method: Method, ability: Ability, why: str) -> None:
-    """Refuse a method that cannot handle what the run needs; `why` says what that is.
-
-    Raises
-    ------
-    InvalidInput
-        The message lists the methods that can.
-    """
+    """Refuse a method that cannot handle what the run needs, and list those that can; `why` says what that is."""
     if ability in method.facts.handles:
         return
     from quadrat.methods.registry import that_handle

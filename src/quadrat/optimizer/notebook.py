@@ -19,21 +19,12 @@ __all__ = ["best_so_far", "level_set_html", "optimizer_html", "progress_curve", 
 
 
 def best_so_far(outcomes: Iterable[tuple[float, bool | None]], direction: str) -> list[float]:
-    """Return the best value up to each trial, in the order given.
+    """Return the best value up to each trial; an outcome is a value, and whether its constraints held, if any.
 
     As of the best seen: where constraints were told, only trials in which all of them held count.
 
-    Parameters
-    ----------
-    outcomes
-        Of complete trials: the value, and whether its constraints held; None where none were told.
-    direction
-        "maximize" or "minimize".
-
     Examples
     --------
-    >>> best_so_far([(3.0, None), (5.0, None), (2.0, None)], "minimize")
-    [3.0, 3.0, 2.0]
     >>> best_so_far([(3.0, None), (1.0, False), (4.0, True)], "minimize")
     [4.0]
     """

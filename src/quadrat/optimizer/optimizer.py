@@ -19,7 +19,7 @@ from quadrat.methods.base import DOES_NOT_CERTIFY, Guess, Method
 from quadrat.optimizer.importing import Study, Table, gather_batch, plain_params
 from quadrat.optimizer.level_sets import LevelSetReport, level_set_of
 from quadrat.optimizer.method_choice import check_method, require, resolve
-from quadrat.optimizer.outcome import Direction, Measured, Outcome, Reading, read_measured
+from quadrat.optimizer.outcome import Direction, Measured, Outcome, Reading, ReplicateWatch, read_measured
 from quadrat.optimizer.replay import replay
 from quadrat.optimizer.reports import (
     CertificateReport,
@@ -120,6 +120,7 @@ class Optimizer:
         self._seed = operator.index(seed)
         self._run = Run(space, self._direction, self._method, self._seed)
         self._search, self._history = self._run.search, self._run.history
+        self._watch = ReplicateWatch()
         self._mark = zlib.crc32(repr((space, self.direction, self._method, self._seed)).encode())
 
     @property
@@ -148,8 +149,15 @@ class Optimizer:
 
     @property
     def best_seen(self) -> BestSeen | None:
-        """The luckiest observation, of those whose constraints held where there are any; None until one is complete."""
-        return self._history.best_seen
+        """The luckiest observation, of those whose constraints held where there are any; None until one is complete.
+
+        A trial that was added where the space's own constraint forbids it counts only where no other is complete.
+        """
+        best = self._history.best_seen
+        if best is None or self._space.feasible(best.params):
+            return best
+        allowed = self._history.best_of(self._allowed_trials())
+        return best if allowed is None else self._history.seen(allowed)
 
     @property
     def cost(self) -> float:
@@ -326,7 +334,10 @@ class Optimizer:
         failed = sum(reading.failure is not None for reading in batch.readings)
         if failed:
             _logger.warning("%d of the %d trials added had failed", failed, len(batch))
-        return self._run.add(batch, _TOLD)
+        numbers = self._run.add(batch, _TOLD)
+        for reading in batch.readings:
+            self._watch.see(reading)
+        return numbers
 
     # --- answers
 
@@ -339,7 +350,9 @@ class Optimizer:
     ) -> Recommendation:
         """Return the point to use according to everything told, with the best seen beside it.
 
-        Where there are constraints, a point that is believed to meet them; where there is none, the likeliest one.
+        Where there are constraints, a point that is believed to meet them; where there is none, the likeliest one. A
+        point that the space's own constraint does not allow is recommended only where no complete trial is at one that
+        it allows, and `why` says so.
 
         Parameters
         ----------
@@ -374,7 +387,7 @@ class Optimizer:
         chosen = self._recommended(point)
         if point is not None and not self._space.feasible(chosen.params):
             raise nothing_feasible_in_context()
-        return recommendation_of(
+        found = recommendation_of(
             chosen.guess,
             chosen.params,
             best if context is None else self._best_in(context, best),
@@ -383,6 +396,9 @@ class Optimizer:
             certified=chosen.guess.certified and self._is_certified(context),
             evaluated=chosen.evaluated,
         )
+        if self._space.feasible(found.params):
+            return found
+        return replace(found, why=f"{found.why} No complete trial is at a point that the space's constraint allows.")
 
     @on_one_blas_thread
     def predict(self, params: Sequence[Mapping[str, Any]]) -> tuple[Predicted, ...]:
@@ -562,6 +578,7 @@ class Optimizer:
         if reading.failure is not None:
             _logger.warning("trial %d failed: %s", number, reading.failure)
         self._run.finish(number, reading)
+        self._watch.see(reading)
 
     def _read(self, value: object, sem: object, constraints: object, reason: str | None = None) -> Reading:
         names = self._history.constraint_names
@@ -597,6 +614,25 @@ class Optimizer:
         best = self._history.best_of(there)
         return otherwise if best is None else self._history.seen(best)
 
+    def _allowed_trials(self) -> list[int]:
+        """Return the complete trials that the space's constraint allows; where some met what was measured, those."""
+        records = [self.trial(number) for number in self._history.numbers("complete")]
+        allowed = [record for record in records if self._space.feasible(record.params)]
+        met = [record for record in allowed if record.feasible is not False]
+        return [record.number for record in met or allowed]
+
+    def _best_believed(self, numbers: Sequence[int], certified: bool) -> Guess:
+        """Return the point of these complete trials that is believed to be best; without a model, the best mean."""
+        points = np.array([self._history.point(number) for number in numbers])
+        found = self._search.predict(points)
+        if found is None:
+            told = [self._history.values(number) for number in numbers]
+            means = np.array([self._direction.turn(sum(values) / len(values)) for values in told])
+            return Guess(points[int(np.argmax(means))], float(means.max()))
+        best = int(np.argmax(found[1] if certified else found[0]))
+        value, low, high = (float(part[best]) for part in found)
+        return Guess(points[best], value, (low, high), certified)
+
     def _mark_of(self, x: Array) -> int:
         return zlib.crc32(x.tobytes(), self._mark)
 
@@ -604,6 +640,9 @@ class Optimizer:
         """Return the point to use, in a context, shape (D,), where there is one: what every answer is about."""
         guess = self._search.recommend(context)
         x, params, evaluated = self._params_at(guess.x)
+        if context is None and not self._space.feasible(params) and (tried := self._allowed_trials()):
+            guess = self._best_believed(tried, guess.certified)  # a trial was added where nothing may be evaluated
+            x, params, evaluated = self._params_at(guess.x)
         if guess.certified and (at := self._search.predict(x[None])) is not None:  # what is certified is of this point
             value, low, high = (float(part[0]) for part in at)
             guess = replace(guess, x=x, value=value, interval=(low, high))

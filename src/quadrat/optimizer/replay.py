@@ -19,15 +19,10 @@ _logger = logging.getLogger(__name__)
 
 
 def replay(run: Run, events: Sequence[Event]) -> None:
-    """Let all that is in a log happen again, in a run that is still empty.
+    """Let all that is in a log happen again, in a run that is still empty; refuse what cannot have happened.
 
     Where asking changes the search, every suggestion is made again. Where it leaves no trace, one is, the last, to see
     whether this machine makes the same; and the search is told all that came before it at once.
-
-    Raises
-    ------
-    InvalidInput
-        An event that is none, or that cannot have happened then.
     """
     again = len(events) if run.search.asking_changes_nothing else 0
     if again:
@@ -40,20 +35,7 @@ def replay(run: Run, events: Sequence[Event]) -> None:
 
 
 class Replay:
-    """A log that happens again in a run that is still empty, event by event or many at once.
-
-    Parameters
-    ----------
-    run
-        The run.
-    events
-        The log.
-
-    Raises
-    ------
-    InvalidInput
-        Parameters that are not in the space.
-    """
+    """A log that happens again in a run that is still empty, event by event or many at once."""
 
     def __init__(self, run: Run, events: Sequence[Event]) -> None:
         self._run, self._events = run, events

@@ -182,14 +182,8 @@ class CertificateReport:
 def why_in_study(why: str, inner: int, number: int, missing: Sequence[str]) -> str:
     """Return what `why_recommended` says of a run made from a study, with the study's number of the best seen.
 
-    Parameters
-    ----------
-    why
-        Its sentence.
-    inner, number
-        The number of the best seen in the run and in the study.
-    missing
-        Parameters that trials have and the search space has not: what is recommended is then a part of a setting.
+    `inner` is its number in the run. Where the search space lacks parameters that trials have, the `missing` ones, what
+    is recommended is a part of a setting.
     """
     if missing:
         names = ", ".join(map(repr, missing))
@@ -208,16 +202,8 @@ def why_recommended(
 ) -> str:
     """Return one sentence on why the recommended `params` and the best seen differ, or that they do not.
 
-    Parameters
-    ----------
-    params, best
-        The two.
-    best_word
-        "highest" or "lowest".
-    certified, evaluated
-        Whether the method certifies, and whether a trial was at `params`.
-    feasibility
-        The chance that constraints hold at `params`, by the model; None in a run without constraints.
+    `best_word` is "highest" or "lowest"; `certified` is whether the method certifies, `evaluated` whether a trial was
+    at `params`; `feasibility` is the chance that constraints hold there, None in a run without constraints.
     """
     meets = "" if feasibility is None else f"a chance of {100 * feasibility:.3g} % to meet all constraints"
     if best.feasible is False:
@@ -253,18 +239,8 @@ def recommendation_of(
 ) -> Recommendation:
     """Return a guess in the user's direction.
 
-    Parameters
-    ----------
-    guess
-        What the search believes.
-    params, evaluated
-        The parameters at its point, and whether a trial was there.
-    best
-        The best seen beside it.
-    direction, method
-        Of the run.
-    certified
-        Whether the run has a certificate.
+    `params` are the parameters at its point, and `evaluated` is whether a trial was there; `best` is the best seen, and
+    `certified` whether the run has a certificate.
     """
     interval = None if guess.interval is None else direction.turn_interval(guess.interval)
     certifies = guess.certified or method.facts.certifies  # then its intervals are never a fitted model's
@@ -326,13 +302,7 @@ def report_of(direction: Direction, search: Search, x: Array, params: dict[str, 
 def curve_of(
     space: Space, method: Method, history: History, direction: Direction, norm_bounds: Sequence[float] | Array
 ) -> CertificateCurve:
-    """Return the certificate of the run under each norm bound, all else as the method states it.
-
-    Raises
-    ------
-    NotAvailable
-        The method states no kernel and noise, or the run cannot be certified whatever the bound is.
-    """
+    """Return the certificate of the run under each norm bound, all else as the method states it."""
     kernel, noise = getattr(method, "kernel", None), getattr(method, "noise", None)
     if not isinstance(kernel, Kernel) or not isinstance(noise, float | int):
         raise NotAvailable(
@@ -402,15 +372,7 @@ def predictions_of(
     search: Search,
     params: Sequence[Mapping[str, Any]],
 ) -> tuple[Predicted, ...]:
-    """Return what a search believes at these parameters, as the user sees it.
-
-    Raises
-    ------
-    NotAvailable
-        No trial is complete; the method has no model; or the data contradict it.
-    InvalidInput
-        Parameters that are not in the space.
-    """
+    """Return what a search believes at these parameters, as the user sees it; refuse where it has no model."""
     points = space.to_units(params)
     if not history.count("complete"):
         raise NotAvailable(

@@ -25,19 +25,9 @@ _LARGEST = 0.5  # of a parameter's range, to each side
 def robust_recommendation(
     space: Space, history: History, direction: Direction, robust_to: object, best: BestSeen, seed: int
 ) -> Recommendation:
-    """Return the point whose worst case within reach is believed to be best.
+    """Return the point whose worst case within reach is believed to be best; for `robust_to` see `Optimizer`.
 
     A trial that failed counts as one with the worst value told: a setting next to which trials crash is not robust.
-
-    Parameters
-    ----------
-    space, history, direction, seed
-        Of the run.
-    robust_to
-        How far a setting may be missed, to each side, as a share of the parameter's range on its scale: a number for
-        all Floats, or numbers by name.
-    best
-        The best seen.
     """
     if space.contexts or space.fidelity is not None:
         raise InvalidInput("robust_to: expected a space without contexts and fidelities, got one with them")

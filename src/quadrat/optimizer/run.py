@@ -70,6 +70,12 @@ _KEYS: dict[str, set[str]] = {  # states of runs from before there were constrai
     "tell": {"number", "values", "sem", "failure"},
     "add_many": {"number", "why", "params", "values", "sem", "failure", "constraints"},
 }
+_FEW = 32  # values of an ordered axis up to which they are taken one by one
+_COLLISION_STREAM = 0x0C011151  # names the stream of `free_point`, apart from those that methods draw from
+# Radii, of the axis, and how many points are tried within them: near ones first, because what the method wanted is near
+# its proposal; and many anywhere, because in a small space all but one may be taken.
+_TRIES = {0.05: 16, 0.1: 16, 0.2: 16, 0.4: 16, 1.0: 1024}
+_BATCH, _BATCHES = 256, 80  # uniform points of a context that are tried at a time, and how often
 
 
 @contextmanager
@@ -111,13 +117,7 @@ def copied(event: Event) -> Event:
 
 
 def reading_of(event: Mapping[str, Any], names: tuple[str, ...]) -> Reading:
-    """Return the outcome in the event of a tell; `names` are the constraints of the run so far.
-
-    Raises
-    ------
-    InvalidInput
-        Other constraints than those.
-    """
+    """Return the outcome in the event of a tell; `names` are the constraints of the run, and others are refused."""
     if event["failure"] is None and not event["values"]:
         raise ValueError("a trial that did not fail has values")
     constraints = event.get("constraints")  # states of runs from before there were constraints have none
@@ -150,13 +150,7 @@ def added(first: int, batch: Batch, why: str) -> Event:
 
 
 def batch_of(event: Mapping[str, Any], space: Space, names: tuple[str, ...]) -> Batch:
-    """Return the trials in the event of many; `names` are the constraints of the run so far.
-
-    Raises
-    ------
-    InvalidInput
-        Parameters that are not in the space, or other constraints than those of the run.
-    """
+    """Return the trials in the event of many; `names` are the constraints of the run so far, and others are refused."""
     n = len(event["values"])
     nothing = [None] * n
     constraints = {name: event["constraints"][name] for name in sorted(event["constraints"])}
@@ -198,13 +192,7 @@ def _tuple(values: float | list[float] | None) -> tuple[float, ...]:
 
 
 def check_header(state: Mapping[str, Any], space: Space, method: str) -> None:
-    """Refuse a state that is not one, or that belongs to another space or method.
-
-    Raises
-    ------
-    InvalidInput
-        The message says which of these, and what the state was made with.
-    """
+    """Refuse a state that is not one, or that belongs to another space or method."""
     if not isinstance(state, Mapping) or state.get("version") not in _READABLE:
         versions = " or ".join(map(str, _READABLE))
         raise InvalidInput(f"state: expected what Optimizer.state() returns, version {versions}, got {state!r:.80}")
@@ -233,9 +221,6 @@ def _listed(events: object) -> list[Any]:
     if not isinstance(events, list):
         raise InvalidInput(f"state: expected a list of events, got {events!r:.80}")
     return events
-
-
-_FEW = 32  # values of an ordered axis up to which they are taken one by one
 
 
 def domain_of(space: Space) -> Domain:
@@ -277,12 +262,6 @@ def _axis(parameter: Parameter) -> Axis:
     return Axis(tuple(values.tolist())) if len(values) <= _FEW else Axis()
 
 
-# Radii, of the axis, and how many points are tried within them: near ones first, because what the method wanted is near
-# its proposal; and many anywhere, because in a small space all but one may be taken.
-_TRIES = {0.05: 16, 0.1: 16, 0.2: 16, 0.4: 16, 1.0: 1024}
-_BATCH, _BATCHES = 256, 80  # uniform points of a context that are tried at a time, and how often
-
-
 def free_point(
     space: Space,
     x: Array,
@@ -290,20 +269,9 @@ def free_point(
     rng: np.random.Generator,
     context: Array | None = None,
 ) -> Array | None:
-    """Return a feasible rounded point near `x` that is not taken; None when none was found.
+    """Return a feasible rounded point near the proposal x, shape (D,), that is not taken; None when none was found.
 
-    Parameters
-    ----------
-    space
-        What rounds.
-    x
-        The proposal, shape (D,).
-    is_taken
-        Says of a rounded point, shape (D,), whether it is to be avoided.
-    rng
-        The stream to draw from.
-    context
-        Coordinates, shape (D,), that the point must have, NaN where it is free; None where it is free everywhere.
+    A `context` has coordinates, shape (D,), that the point must have, NaN where it is free.
     """
     for radius, tries in _TRIES.items():
         steps = rng.uniform(-radius, radius, size=(tries, space.dimension))
@@ -331,13 +299,7 @@ def feasible_in_context(space: Space, context: Array, rng: np.random.Generator) 
 
 
 def feasible_point(space: Space, is_taken: Callable[[Array], bool], rng: np.random.Generator) -> Array:
-    """Return a feasible rounded point, shape (D,), from anywhere; one that is not taken where the space shows one.
-
-    Raises
-    ------
-    NotAvailable
-        None was found: see `quadrat.space.constraint.feasible_points`.
-    """
+    """Return a feasible rounded point, shape (D,), from anywhere; one that is not taken where the space shows one."""
     found: Array = feasible_points(space, 1, rng)[0]
     listed = listed_settings(space) if is_taken(found) else None
     if listed is None:
@@ -346,37 +308,18 @@ def feasible_point(space: Space, is_taken: Callable[[Array], bool], rng: np.rand
     return free[int(rng.integers(len(free)))] if free else found
 
 
-_COLLISION_STREAM = 0x0C011151  # names the stream of `free_point`, apart from those that methods draw from
-
-
 class Run:
     """What happened so far, in the three forms in which it is needed. All that comes in was checked before.
 
-    Parameters
-    ----------
-    space
-        What is searched.
-    direction
-        Which values are best.
-    method
-        What starts the search.
-    seed
-        Names all randomness.
-
-    Raises
-    ------
-    InvalidInput
-        The space's constraint is met by too few settings (`quadrat.space.constraint.check_share`), or the method
-        cannot search the space.
+    A space whose constraint too few settings meet (`quadrat.space.constraint.check_share`) is refused, and so is a
+    method that cannot search the space.
 
     Attributes
     ----------
     space, direction, method, seed
-        As given.
-    search
-        What the method makes of it.
-    history
-        The trials.
+        As given: what is searched, which values are best, what starts the search, and what names all randomness.
+    search, history
+        What the method makes of it, and the trials.
     events
         The log, as plain data, from which `quadrat.optimizer.replay` makes the same run.
     """
@@ -393,19 +336,9 @@ class Run:
     ) -> tuple[dict[str, Any], str]:
         """Return the parameters that the search would evaluate next, and why.
 
-        Parameters
-        ----------
-        context
-            Coordinates that are given, shape (D,), NaN on the free axes; None where all are free.
-        number
-            The trial's, which names the randomness; None is the next one.
-        elsewhere
-            Points (p, D) that are being evaluated and are not in the history.
-
-        Raises
-        ------
-        InvalidInput
-            A context in which no feasible point was found.
+        A `context` has coordinates that are given, shape (D,), NaN on the free axes; it is refused where no point in it
+        is feasible. The `number` of the trial names the randomness; None is the next one. Points (p, D) that are being
+        evaluated `elsewhere` are not in the history.
         """
         space, history = self.space, self.history
         number = history.next_number if number is None else number
@@ -476,17 +409,8 @@ class Run:
     def restore(self, events: Sequence[Event], points: Array) -> list[Happened]:
         """Let asks and tells happen again without asking the search; return what it is to be told of them.
 
-        Parameters
-        ----------
-        events
-            In order, none of many trials; they become part of the log.
-        points
-            Where the asks are, shape (n, D), one for each.
-
-        Raises
-        ------
-        InvalidInput
-            A tell of a trial that is not pending, or constraints that are not those of the run.
+        The `events`, in order, none of many trials, become part of the log; `points`, shape (n, D), has one for each
+        ask. A tell of a trial that is not pending is refused, and so are constraints that are not those of the run.
         """
         history, names = self.history, self.history.constraint_names
         begun: list[Event] = []

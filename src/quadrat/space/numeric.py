@@ -56,7 +56,8 @@ class Float(Parameter):
     Parameters
     ----------
     low, high
-        The bounds: zero, or between 1e-150 and 1e150 in size; high - low at least 1e-9 of the larger.
+        The bounds: zero, or between 1e-150 and 1e150 in size; equal for a single value, or else high - low at least
+        1e-9 of the larger.
     log
         Whether equal steps on the cube are equal ratios of values; `low` must then be positive.
     step
@@ -92,7 +93,7 @@ class Float(Parameter):
             self._set(name, bound)
         _check_order(self, "Float")
         reach = max(abs(self.low), abs(self.high))
-        if self.high - self.low < _NARROWEST * reach:
+        if 0 < self.high - self.low < _NARROWEST * reach:
             raise InvalidInput(
                 f"Float: expected high - low to be at least {_NARROWEST:g} of the larger bound, got"
                 f" low={self.low!r}, high={self.high!r}; search over the difference from low instead"
@@ -109,10 +110,10 @@ class Float(Parameter):
         step = as_number(self.step, name="Float: step", above=0.0)
         if self.log:
             raise InvalidInput("Float: expected step or log=True, got both; drop one of them")
-        if step > self.high - self.low:
+        if step > self.high - self.low and not self.is_single:
             raise InvalidInput(
                 f"Float: expected step to be at most high - low = {self.high - self.low!r}, got step={step!r};"
-                " use Fixed for a single value"
+                " make them equal for a single value"
             )
         if step < _NARROWEST * reach:
             raise InvalidInput(
@@ -122,14 +123,21 @@ class Float(Parameter):
         self._set("step", step)
 
     @property
+    def is_single(self) -> bool:
+        """Whether the bounds are equal."""
+        return self.low == self.high
+
+    @property
     def expected(self) -> str:
         """What values are valid, in words."""
         steps = "" if self.step is None else f" in steps of {self.step!r}"
         return f"a number from {self.low!r} to {self.high!r}{steps}"
 
     @cached_property
-    def scale(self) -> Linear | Logarithmic | Grid:
+    def scale(self) -> Linear | Logarithmic | Grid | Bins:
         """The map between values and the unit interval."""
+        if self.is_single:
+            return Bins(1, self.low)
         if self.step is not None:
             return Grid(self.low, self.high, self.step)
         return Logarithmic(self.low, self.high) if self.log else Linear(self.low, self.high)
@@ -137,7 +145,7 @@ class Float(Parameter):
     def read(self, values: Sequence[object]) -> Array:
         """Return `values` as floats, shape (n,), NaN where not valid."""
         numbers = _as_numbers(values)
-        slack = 0.0 if self.step is None else _STEP_TOLERANCE * self.step
+        slack = 0.0 if self.step is None or self.is_single else _STEP_TOLERANCE * self.step
         numbers = np.where((numbers >= self.low - slack) & (numbers <= self.high + slack), numbers, np.nan)
         if isinstance(self.scale, Grid):
             nearest = self.scale.nearest(numbers)
@@ -164,7 +172,7 @@ class Int(Parameter):
     Parameters
     ----------
     low, high
-        The bounds, at most 10^12 in size.
+        The bounds, at most 10^12 in size; equal for a single value.
     log
         Whether the bins lie on a log scale, as above; `low` must then be at least 1.
     context, when
@@ -199,6 +207,11 @@ class Int(Parameter):
             raise InvalidInput(f"Int: expected low >= 1 with log=True, got low={self.low}; raise low or drop log=True")
 
     @property
+    def is_single(self) -> bool:
+        """Whether the bounds are equal."""
+        return self.low == self.high
+
+    @property
     def expected(self) -> str:
         """What values are valid, in words."""
         return f"an integer from {self.low} to {self.high}"
@@ -223,9 +236,7 @@ class Int(Parameter):
 def _check_order(parameter: Float | Int, what: str) -> None:
     low, high = parameter.low, parameter.high
     if low > high:
-        raise InvalidInput(f"{what}: expected low < high, got low={low!r}, high={high!r}; swap them")
-    if low == high:
-        raise InvalidInput(f"{what}: expected low < high, got {low!r} for both; use Fixed({low!r})")
+        raise InvalidInput(f"{what}: expected low <= high, got low={low!r}, high={high!r}; swap them")
 
 
 def _check_flag(flag: object, name: str) -> None:

@@ -149,10 +149,10 @@ class Logarithmic:
 
 @dataclass(frozen=True)
 class Bins:
-    """The integers first, ..., first + count - 1; each owns a bin of width 1 / count, closed on the left."""
+    """The numbers first, first + 1, ..., first + count - 1; each owns a bin of width 1 / count, closed on the left."""
 
     count: int
-    first: int = 0
+    first: float = 0
 
     def decode(self, u: Array) -> Array:
         """Return first + floor(u count), the last value at u = 1."""
@@ -372,6 +372,11 @@ class Parameter(ABC):
             raise InvalidInput(f"context: expected a Float, Int or Categorical, got {type(self).__name__}")
 
     @property
+    def is_single(self) -> bool:
+        """Whether there is one value only, such as of Int(3, 3): part of every trial, with nothing to search."""
+        return not self.has_axis
+
+    @property
     @abstractmethod
     def expected(self) -> str:
         """What values are valid, in words, for error messages."""
@@ -467,6 +472,11 @@ class Categorical(Parameter):
                 )
         self._set("choices", choices)
         self._set("_types", tuple(type(choice) for choice in choices))
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one choice."""
+        return len(self.choices) == 1
 
     @property
     def expected(self) -> str:

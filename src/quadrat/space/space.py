@@ -106,6 +106,15 @@ ABSENT = object()  # in the place of a value that does not exist
 NEUTRAL = 0.5  # the coordinate of a parameter that does not exist: the same for all, so that it tells nothing
 
 
+def _axes_of(parameters: Mapping[str, Parameter]) -> list[str]:
+    """Return the names of the parameters with an axis: contexts, and those that can vary.
+
+    Where none can vary, parameters of a single value keep their axes: a search needs one.
+    """
+    able = {name: parameter for name, parameter in parameters.items() if parameter.has_axis}
+    return [name for name, parameter in able.items() if parameter.context or not parameter.is_single] or [*able]
+
+
 class Coding:
     """The coding of a set of parameters.
 
@@ -116,8 +125,7 @@ class Coding:
 
     def __init__(self, parameters: Mapping[str, Parameter]) -> None:
         self._parameters = parameters
-        axes = [name for name, parameter in parameters.items() if parameter.has_axis]
-        self.axis = {name: axis for axis, name in enumerate(axes)}
+        self.axis = {name: axis for axis, name in enumerate(_axes_of(parameters))}
         self._required = requirements(parameters)
         self._order = parents_first(self._required)
         self.parents = frozenset(parent for required in self._required.values() for parent, _ in required)
@@ -288,8 +296,9 @@ def context_point(space: Space, context: Mapping[str, Any] | None) -> Array | No
 class Space(Mapping[str, Parameter]):
     """Named parameters in order, and the map between their values and the unit cube [0, 1]^D.
 
-    Each parameter that can vary owns one axis, in the order given; a Fixed parameter owns none, and a
-    conditional one keeps its axis whether it exists or not. Three maps work on single points and on many:
+    Each parameter that can vary owns one axis, in the order given; a Fixed parameter, or one of a single value such as
+    Int(3, 3), owns none, and a conditional one keeps its axis whether it exists or not. Three maps work on single
+    points and on many:
 
     - `from_unit` and `from_units` give the parameters at points of the cube. Parameters that do not exist there
       are left out.
@@ -337,7 +346,7 @@ class Space(Mapping[str, Parameter]):
                     f"space: parameter {name!r}: expected a Float, Int, Categorical or Fixed, got {parameter!r}; a"
                     " plain value goes in as Fixed(value), and tables go through Space.from_dict"
                 )
-        axes = [name for name, parameter in parameters.items() if parameter.has_axis]
+        axes = _axes_of(parameters)
         if not axes:
             raise InvalidInput(f"space: expected at least one parameter that can vary, got {parameters!r}")
         if all(parameters[name].context or isinstance(parameters[name], Fidelity) for name in axes):
@@ -628,7 +637,8 @@ class Space(Mapping[str, Parameter]):
 
 
 def _is_continuous(parameter: Parameter) -> bool:
-    return isinstance(parameter, Float) and parameter.step is None and parameter.when is None
+    shown = isinstance(parameter, Float) and parameter.step is None and parameter.when is None
+    return shown and not parameter.is_single
 
 
 def _remake(parameters: Mapping[str, Parameter], feasible: Feasible | None) -> Space:

@@ -26,6 +26,7 @@ from quadrat.errors import InvalidInput
 from quadrat.loop.loop import Loop, failure_text
 from quadrat.loop.workers import Finished, Workers
 from quadrat.optimizer import FAILED, Trial
+from quadrat.optimizer.outcome import is_several
 from quadrat.space import Space
 from quadrat.studies.distributions import suggest
 from quadrat.studies.evaluation import TRIAL_ID
@@ -102,6 +103,7 @@ class Coordinator:
         self._outage = Outage()
         self._ids: dict[int, int] = {}
         self._first_failures: int | None = 0  # None once a trial was complete
+        self._mistake: str | None = None  # in the objective, which every trial would make
 
     def run(self) -> str:
         """Run to the end; return why it ended.
@@ -114,7 +116,8 @@ class Coordinator:
         NotAvailable
             There are no workers any more; what ran stays in the study as well.
         InvalidInput
-            Somebody else coordinates the study.
+            Somebody else coordinates the study; or an objective returned a tuple or a mapping, where one outcome
+            belongs: its trial has failed, and what ran besides is told.
         """
         with Lease(self._study) as lease, self._interrupts:
             self._owner = lease.owner
@@ -131,6 +134,8 @@ class Coordinator:
                         raise
                     self._outage.wait(error)
                     adopted = False  # a trial may have been begun without an answer that says so
+        if self._mistake is not None:
+            raise InvalidInput(f"objective: {self._mistake}")
         return self.ending() or f"all {self._n_trials} trials done"
 
     def _adopt(self) -> None:
@@ -173,6 +178,8 @@ class Coordinator:
         """Return why nothing more should begin; None as long as there is no reason."""
         if self._interrupts.caught:
             return f"interrupted by {signal.Signals(self._interrupts.caught[0]).name}"
+        if self._mistake is not None:
+            return self._mistake
         if self.deadline is not None and time.monotonic() >= self.deadline:
             return "timeout"
         if self._first_failures is not None and self._first_failures >= FIRST_FAILURES:
@@ -205,6 +212,8 @@ class Coordinator:
                 return tell_outcome(self._study, handle, finished.outcome)
             except InvalidInput as refused:
                 error = refused
+                if is_several(finished.outcome):
+                    self._mistake = f"trial {finished.trial.number}: {error}"
         if isinstance(error, optuna.TrialPruned):
             self._study.tell(handle, state=TrialState.PRUNED)
             return TrialState.PRUNED

@@ -25,15 +25,7 @@ __all__ = [
 
 
 class Searched(Protocol):
-    """What is searched, as Optuna has it and as we do.
-
-    Attributes
-    ----------
-    distributions
-        By name, as Optuna has them.
-    space
-        The same as a space.
-    """
+    """What is searched, as Optuna has it, distributions by name, and as a space."""
 
     distributions: dict[str, BaseDistribution]
     space: Space
@@ -126,13 +118,7 @@ def suggest(trial: BaseTrial, space: Space) -> dict[str, Any]:
 
 
 class OwnSpace:
-    """A `Space` of ours, in a study.
-
-    Parameters
-    ----------
-    space
-        Conditions and constraints included.
-    """
+    """A `Space` of ours, in a study, conditions and constraints included."""
 
     def __init__(self, space: Space) -> None:
         if space.contexts:
@@ -158,19 +144,9 @@ class OwnSpace:
 
 
 class DistributionSpace:
-    """A search space of Optuna's, as a `Space`.
+    """A search space of Optuna's, as a `Space`: distributions by name, those that `parameter_of` knows.
 
-    Parameters
-    ----------
-    distributions
-        By name; those that `parameter_of` knows.
-
-    Attributes
-    ----------
-    distributions
-        By name, sorted: the order in which they come must not change a suggestion.
-    space
-        The same as a space.
+    They are sorted: the order in which they come must not change a suggestion.
     """
 
     def __init__(self, distributions: Mapping[str, BaseDistribution]) -> None:

@@ -7,15 +7,16 @@ that their suggestions are the same, whoever makes them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from optuna.trial import FrozenTrial
+from optuna.distributions import FloatDistribution, IntDistribution
+from optuna.trial import FrozenTrial, TrialState
 
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Method
-from quadrat.optimizer.outcome import Direction
+from quadrat.optimizer.outcome import Direction, ReplicateWatch
 from quadrat.optimizer.run import Event, Run, asked, told
 from quadrat.studies.distributions import Searched
 from quadrat.studies.finish_order import FinishOrder
@@ -23,27 +24,25 @@ from quadrat.studies.trials import reading_of_trial
 
 __all__ = ["StudyEngine"]
 
+Wider: TypeAlias = tuple[str, tuple[float, float], tuple[float, float]]  # a parameter and its bounds, here and there
 _WHY = "in the study"  # why a trial that finished is in the run
 
 
 class StudyEngine:
-    """A run over a fixed space that follows a study.
+    """A run over a fixed space that follows a study; the seed names all randomness, with the number of the trial.
 
-    Parameters
+    Attributes
     ----------
-    searched
-        What is searched.
-    method
-        What searches.
-    direction
-        Of the study.
-    seed
-        Names all randomness, together with the number of the trial.
+    outside
+        How many complete trials are not in the space, and are left out.
+    wider
+        A parameter that a trial was asked for with wider bounds than the space has, and both bounds; or None.
     """
 
     def __init__(self, searched: Searched, method: Method, direction: Direction, seed: int) -> None:
         self.searched = searched
         self._order = FinishOrder()
+        self._watch = ReplicateWatch()
         self._begin(Run(searched.space, direction, method, seed))
 
     def _begin(self, run: Run) -> None:
@@ -51,6 +50,8 @@ class StudyEngine:
         self._seen: set[int] = set()  # numbers of finished trials
         self._last: FrozenTrial | None = None  # the last of them
         self._running: dict[int, tuple[dict[str, Any], Array | None]] = {}
+        self.outside = 0
+        self.wider: Wider | None = None
 
     def follow(self, trials: Sequence[FrozenTrial]) -> None:
         """Take in what has finished."""
@@ -67,13 +68,16 @@ class StudyEngine:
         inside: list[dict[str, Any]] = []
         names = self.run.history.constraint_names
         for trial in new:
+            self.wider = self.wider or self._wider(trial)
             params = self.searched.read(trial.params)
             if params is None:
+                self.outside += trial.state is TrialState.COMPLETE
                 continue
             try:
                 reading = reading_of_trial(trial, names, self.run.method)
             except InvalidInput as error:
                 raise InvalidInput(f"trial {trial.number}: {error}") from None
+            self._watch.see(reading)
             names = names or tuple(reading.constraints)
             inside.append(params)
             events += asked(trial.number, params, _WHY, "study"), told(trial.number, reading)
@@ -81,16 +85,18 @@ class StudyEngine:
         self._last = new[-1]
         self.run.search.rebuild(self.run.restore(events, self.run.space.to_units(inside)))
 
-    def ask(self, number: int, running: Mapping[int, dict[str, Any]]) -> tuple[dict[str, Any], str]:
-        """Return the parameters for a trial, as Optuna has them, and why.
+    def _wider(self, trial: FrozenTrial) -> Wider | None:
+        numeric = FloatDistribution | IntDistribution
+        for name, asked_for in trial.distributions.items():
+            known = self.searched.distributions.get(name)
+            if not isinstance(asked_for, numeric) or not isinstance(known, numeric):
+                continue  # Optuna itself refuses other choices
+            if asked_for.low < known.low or asked_for.high > known.high:
+                return name, (known.low, known.high), (asked_for.low, asked_for.high)
+        return None
 
-        Parameters
-        ----------
-        number
-            The trial's.
-        running
-            The parameters of trials that run, by number.
-        """
+    def ask(self, number: int, running: Mapping[int, dict[str, Any]]) -> tuple[dict[str, Any], str]:
+        """Return the parameters for a trial, as Optuna has them, and why; others that run are given by number."""
         self._running = {other: self._at(other, params) for other, params in running.items()}
         points = [point for _, point in self._running.values() if point is not None]
         elsewhere = np.array(points).reshape(-1, self.run.space.dimension)

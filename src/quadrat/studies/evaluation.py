@@ -25,13 +25,7 @@ TRIAL_ID = "quadrat:trial"
 
 @dataclass(frozen=True)
 class WithParams:
-    """Calls an objective of parameters: `objective(params)`.
-
-    Attributes
-    ----------
-    reference
-        Where it is found.
-    """
+    """Calls an objective of parameters: `objective(params)`."""
 
     reference: ObjectiveReference
 
@@ -44,16 +38,7 @@ class DefineByRun:
     """Calls an objective of Optuna's kind, `objective(trial)`, in a process that can open the storage.
 
     What the coordinator chose is read from the trial, so no worker needs a model; parameters that the coordinator could
-    not know of are sampled alone, as by a `QuadratSampler` with the same seed.
-
-    Attributes
-    ----------
-    reference
-        Where it is found.
-    storage, study
-        Where the trials are; the storage as `open_storage` takes it.
-    seed
-        Of the study's sampler.
+    not know of are sampled alone, as by a `QuadratSampler` with the seed of the study's.
     """
 
     reference: ObjectiveReference

@@ -61,13 +61,7 @@ def journal_storage(path: str | os.PathLike[str]) -> JournalStorage:
 
 
 class SoundJournalBackend(JournalFileBackend):
-    """Optuna's journal file, with what is no record cut off its end and a lock that does not outlive its process.
-
-    Parameters
-    ----------
-    file_path
-        Of the journal; beside it stands a file that is locked.
-    """
+    """Optuna's journal file, with what is no record cut off its end and a lock that does not outlive its process."""
 
     def __init__(self, file_path: str) -> None:
         lock = JournalFileOpenLock(file_path) if fcntl is None else _KernelLock(file_path)

@@ -32,17 +32,7 @@ _LOOKS = 100  # for a sign of life, within that time
 class Lease:
     """The right to hand out trials of a study, kept alive by a thread as long as this is entered.
 
-    Parameters
-    ----------
-    study
-        Whose trials are handed out.
-    seconds
-        See `SECONDS`.
-
-    Raises
-    ------
-    InvalidInput
-        When entered: another process has it, and is alive.
+    Entering is refused where another process has it and is alive. For `seconds` see `SECONDS`.
     """
 
     def __init__(self, study: Study, *, seconds: float = SECONDS) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from optuna.study import Study
 from optuna.trial import TrialState
 
@@ -10,29 +12,16 @@ from quadrat.methods.base import Method
 from quadrat.optimizer.method_choice import resolve
 from quadrat.space import Space
 
-__all__ = ["METHOD", "count_pruned", "keep_space", "kept_method", "kept_space", "why_uncertified"]
+__all__ = ["METHOD", "count_pruned", "keep_space", "kept_method", "kept_space", "read_in", "why_uncertified"]
 
+_ATTRIBUTE = "quadrat:space"
+_READ_IN: WeakKeyDictionary[Study, Space] = WeakKeyDictionary()
 METHOD = "quadrat:method"
 """The user attribute of a study with its method: a name, or a text with options."""
 
 
 def kept_method(study: Study) -> Method | None:
-    """Return the method of a study where it is kept with options; None where the default's model serves.
-
-    Raises
-    ------
-    InvalidInput
-        What is kept is no method.
-
-    Examples
-    --------
-    >>> import optuna
-    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
-    >>> study = optuna.create_study()
-    >>> study.set_user_attr(METHOD, "LP0(kernel=Matern(2.5, 0.3), norm_bound=2, noise=0.1, budget=50)")
-    >>> kept_method(study).budget
-    50
-    """
+    """Return the method of a study where it is kept with options; None where the default's model serves."""
     text = study.user_attrs.get(METHOD)
     return resolve(text) if isinstance(text, str) and "(" in text else None
 
@@ -55,17 +44,8 @@ def count_pruned(study: Study) -> int:
     return len(study.get_trials(deepcopy=False, states=(TrialState.PRUNED,)))
 
 
-_ATTRIBUTE = "quadrat:space"
-
-
 def keep_space(study: Study, space: Space) -> None:
-    """Keep the space with the study; nothing is written where it is there already.
-
-    Raises
-    ------
-    InvalidInput
-        The study has another one.
-    """
+    """Keep the space with the study; nothing is written where it is there already, and another one is refused."""
     before = kept_space(study)
     if before is None:
         study.set_user_attr(_ATTRIBUTE, space.to_dict())
@@ -76,7 +56,14 @@ def keep_space(study: Study, space: Space) -> None:
         )
 
 
+def read_in(study: Study, space: Space) -> None:
+    """Let this object of a study have a space; nothing is written to the storage, and other objects do not have it."""
+    _READ_IN[study] = space
+
+
 def kept_space(study: Study) -> Space | None:
     """Return the space that was kept with a study; None where there is none. Known constraints are not part of it."""
+    if study in _READ_IN:
+        return _READ_IN[study]
     kept = study.user_attrs.get(_ATTRIBUTE)
     return None if kept is None else Space.from_dict(kept, source=f"study {study.study_name!r}")

@@ -6,14 +6,18 @@ made.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import optuna
 from optuna.distributions import check_distribution_compatibility
 from optuna.storages import BaseStorage
 from optuna.study import Study
+from optuna.trial import FrozenTrial
 
 from quadrat.errors import InvalidInput
+from quadrat.optimizer.importing import constraints_of
 from quadrat.optimizer.method_choice import resolve
 from quadrat.optimizer.outcome import Direction
 from quadrat.randomness import generator
@@ -22,9 +26,9 @@ from quadrat.space.constraint import check_share
 from quadrat.studies.distributions import distribution_of
 from quadrat.studies.notes import METHOD, keep_space, kept_space
 from quadrat.studies.sampler import QuadratSampler
-from quadrat.studies.soundness import check_trials
+from quadrat.studies.trials import REPLICATES, STANDARD_ERROR
 
-__all__ = ["DEFAULT_STUDY", "SEED", "check_one_objective", "find_study", "open_study"]
+__all__ = ["DEFAULT_STUDY", "SEED", "check_one_objective", "check_trials", "find_study", "open_study"]
 
 DEFAULT_STUDY = "quadrat"
 """The name of a study that is begun without one."""
@@ -46,30 +50,10 @@ def open_study(
 ) -> Study:
     """Return a study whose sampler is the one that it always had; it is begun where it does not exist.
 
-    Everything is checked before anything is written.
-
-    Parameters
-    ----------
-    storage
-        Where it is.
-    name
-        Of the study; None is the only one of the storage, or `DEFAULT_STUDY` where there is none.
-    space
-        What is searched; None is the space that is kept with the study. Where there is none either, the sampler knows
-        of parameters what finished trials had, as in Optuna.
-    direction
-        "maximize" or "minimize"; None is that of the study, and "minimize" for a new one.
-    method
-        The name of a method, or a text with its options: see `quadrat.methods.registry`. None is that of the study,
-        and the default for a new one.
-    seed
-        None is that of the study, and 0 for a new one.
-
-    Raises
-    ------
-    InvalidInput
-        A space, direction, method or seed other than that of the study; a space whose constraint is met by too few
-        settings; an unknown method; several objectives; or no name where there are several studies.
+    Everything is checked before anything is written. What is None is that of the study: its space, direction, method (a
+    name, or a text with options) and seed. A new study minimizes with the default method and the seed 0; without a
+    space its sampler knows of parameters what finished trials had, as in Optuna. Without a name it is the only study of
+    the storage, or `DEFAULT_STUDY` where there is none. What differs from what the study has is refused.
     """
     wanted = None if direction is None else Direction.read(direction).value
     named = None if method is None else _stated(method)
@@ -103,13 +87,7 @@ def open_study(
 
 
 def find_study(storage: BaseStorage, name: str | None) -> Study | None:
-    """Return the study of this name, or without a name the only one; None where there is none.
-
-    Raises
-    ------
-    InvalidInput
-        No name where there are several studies; trials that something else wrote, or that were damaged.
-    """
+    """Return the study of this name, or without a name the only one; None where there is none."""
     names = [study.study_name for study in storage.get_all_studies()]
     if name is None:
         if len(names) > 1:
@@ -169,3 +147,57 @@ def _kept(study: Study, attribute: str, given: Any) -> Any:
     if kept is None:
         study.set_user_attr(attribute, given)
     return given if kept is None else kept
+
+
+def check_trials(study: Study) -> None:
+    """Refuse a study of which a trial has something else than numbers where numbers belong.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> study = optuna.create_study()
+    >>> study.add_trial(optuna.trial.create_trial(value=1.0, user_attrs={"quadrat:sem": "wide"}))
+    >>> check_trials(study)
+    Traceback (most recent call last):
+    quadrat.errors.InvalidInput: study '...', trial 0: expected a number as its standard error, got 'wide'; ...
+    """
+    objectives = len(study.directions)
+    for trial in study.get_trials(deepcopy=False):
+        wrong = _wrong(trial, objectives)
+        if wrong is not None:
+            raise InvalidInput(
+                f"study {study.study_name!r:.80}, trial {trial.number}: expected {wrong}; the storage was damaged, or"
+                " something else wrote to it"
+            )
+
+
+def _wrong(trial: FrozenTrial, objectives: int) -> str | None:
+    """Return what was expected and what came; None where all is well."""
+    values, replicates = trial.values, trial.user_attrs.get(REPLICATES)
+    if values is not None and not (_are_numbers(values) and len(values) == objectives):
+        return f"{objectives} number{'s' if objectives > 1 else ''} as its value, got {_shown(values)}"
+    if replicates is not None and not (isinstance(replicates, list) and replicates and _are_numbers(replicates)):
+        return f"a list of numbers as its replicates, got {_shown(replicates)}"
+    sem = trial.user_attrs.get(STANDARD_ERROR)
+    if sem is not None and not _are_numbers([sem]):
+        return f"a number as its standard error, got {_shown(sem)}"
+    if not isinstance(trial.intermediate_values, Mapping) or not _are_numbers(trial.intermediate_values.values()):
+        return f"numbers as its reports, got {_shown(trial.intermediate_values)}"
+    try:
+        constraints = constraints_of(trial)
+    except (TypeError, ValueError, AttributeError):
+        return "numbers as its constraints, got something else"
+    if not isinstance(constraints, Mapping) or not _are_numbers(constraints.values()):
+        return f"numbers as its constraints, got {_shown(constraints)}"
+    return None
+
+
+def _are_numbers(values: Iterable[Any]) -> bool:
+    return all(
+        isinstance(value, float) or (type(value) is int and abs(value) <= sys.float_info.max) for value in values
+    )
+
+
+def _shown(value: object) -> str:
+    return f"{value!r:.80}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from optuna.search_space import intersection_search_space
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.errors import InvalidInput, NotAvailable, QuadratWarning
 from quadrat.methods.base import Method
 from quadrat.optimizer import CertificateReport, Optimizer, Recommendation
 from quadrat.optimizer.reports import why_in_study
@@ -33,17 +34,13 @@ class StudyRun:
 
     Attributes
     ----------
-    optimizer
-        Told all complete and failed trials that are in the search space, in the order of finishing: its trial i is
-        `trials[i]`. Pruned trials are left out: they have no result.
+    optimizer, trials
+        The optimizer was told all complete and failed trials in the search space, in the order of finishing: its trial
+        i is `trials[i]`, as the study has it. Pruned trials are left out: they have no result.
     searched
         From the study's parameters to the optimizer's and back.
-    trials
-        Those trials, as the study has them.
-    alone
-        The parameters that have one value, which are not searched.
-    missing
-        Parameters of these trials that a given search space does not have.
+    alone, missing
+        The parameters that have one value, which are not searched; and those that a given search space does not have.
     uncertified
         Why nothing is certified although the method certifies; None where it may.
     outside
@@ -75,14 +72,7 @@ def run_of(
     method: str | Method | None = None,
     seed: int = 0,
 ) -> StudyRun:
-    """Return a study as a run; the arguments are those of `quadrat.integrations.recommend`.
-
-    Raises
-    ------
-    InvalidInput
-        Several objectives; or no search space, and complete trials that do not all have the same parameters.
-    NotAvailable
-        No trial in the search space is complete.
+    """Return a study as a run; the arguments are those of `recommend`, and so is what is refused.
 
     Examples
     --------
@@ -210,7 +200,8 @@ def recommend(
     search_space
         The distributions of the parameters to recommend, or a `Space`; by default the space that is kept with the
         study, or else the parameters of the complete trials, which must all have the same ones. Where some exist only
-        under a condition, or where bounds changed, give a `Space` that says so.
+        under a condition, or where bounds changed, give a `Space` that says so. Complete trials outside of it do not
+        count; a `QuadratWarning` says how many these are.
     method
         Whose model it is; None is the default method's.
     seed
@@ -237,7 +228,11 @@ def recommend(
     >>> abs(recommend(study).params["x"] - 0.3) < 0.1
     True
     """
-    return recommendation_in(run_of(study, search_space=search_space, method=method, seed=seed))
+    run = run_of(study, search_space=search_space, method=method, seed=seed)
+    if run.outside:
+        message = f"complete trials that are outside of the search space ({run.outside}) do not count; widen it"
+        warnings.warn(message, QuadratWarning, stacklevel=2)
+    return recommendation_in(run)
 
 
 def recommendation_in(run: StudyRun) -> Recommendation:

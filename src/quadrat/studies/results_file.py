@@ -4,6 +4,7 @@ The header has the names of the parameters and a column with the results. A colu
 result of a trial that was asked; a column `failure` says why there is none. So what `quadrat export` wrote can be
 filled in and read again: rows that the study has already, and rows without a result whose trial runs, change nothing.
 Nor does a row whose column `state` says that its trial was pruned: the value in it is a report, and no result.
+`rows_of` and `write_csv` are what `quadrat export` writes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import optuna
 from optuna.study import Study
@@ -28,7 +29,7 @@ from quadrat.studies.distributions import OwnSpace, distribution_of
 from quadrat.studies.telling import FAILURE, tell_outcome
 from quadrat.studies.trials import STANDARD_ERROR
 
-__all__ = ["Result", "ResultsFile", "read_results", "write_results"]
+__all__ = ["Result", "ResultsFile", "read_results", "rows_of", "write_csv", "write_results"]
 
 VALUE, SEM = "value", "sem"
 """The columns with results and with their standard errors, where no others are named."""
@@ -62,18 +63,10 @@ class Result:
 
 @dataclass(frozen=True)
 class ResultsFile:
-    """What a file says that the study does not have yet.
+    """What a file says that the study does not have yet: results in the order of rows.
 
-    Attributes
-    ----------
-    results
-        In the order of rows.
-    known
-        How many rows the study has already.
-    unmeasured
-        How many rows belong to trials that run, or wait, or were pruned, and have no result.
-    ignored
-        The columns that mean nothing here.
+    `known` rows are in the study already, `unmeasured` ones belong to trials that have no result, and the columns
+    `ignored` mean nothing here.
     """
 
     results: Sequence[Result]
@@ -87,25 +80,10 @@ def read_results(
 ) -> ResultsFile:
     """Return the results in a file; nothing is written.
 
-    Parameters
-    ----------
-    path
-        UTF-8, with or without a byte order mark; cells are separated by commas, semicolons or tabs. Where they are not
-        separated by commas, numbers may have decimal commas.
-    space
-        What has the parameters.
-    trials
-        Those of the study.
-    value
-        The column with the results; `VALUE` by default. An empty cell, NaN or an infinity is a failure.
-    sem
-        The column with the standard errors; `SEM` by default, where there is one.
-
-    Raises
-    ------
-    InvalidInput
-        What cannot be read, names of columns that are not there, or a cell that is wrong: the message has the file,
-        the line and the column.
+    The file is UTF-8, with or without a byte order mark; cells are separated by commas, semicolons or tabs. Where they
+    are not separated by commas, numbers may have decimal commas. The columns `value` and `sem` have results and
+    standard errors; `VALUE` and `SEM` by default. An empty result, NaN or an infinity is a failure. Errors name file,
+    line and column.
     """
     header, rows, separator = _cells(path, {*space, VALUE, value or VALUE, SEM, _NUMBER})
     reader = _Reader(path, space, header, separator, value, sem)
@@ -364,3 +342,33 @@ def _familiar(text: str, separator: str, known: set[str]) -> tuple[int, int]:
     """Return how many names of columns are known, and how many there are, if this separates them."""
     header = next(csv.reader(text.lstrip().splitlines()[:1], delimiter=separator), [])
     return sum(name.strip() in known for name in header), len(header)
+
+
+def rows_of(study: Study) -> list[dict[str, Any]]:
+    """Return a row for each trial, by number: number, state, value, failure, then its parameters.
+
+    All rows have the same keys; what does not exist in a trial is None. Of several objectives the value is a list. The
+    value of a pruned trial is its last report, as the storage has it: no result, as its state says.
+    """
+    trials = study.get_trials(deepcopy=False)
+    names = list({name: None for trial in trials for name in trial.params})
+    return [
+        {
+            "number": trial.number,
+            "state": trial.state.name.lower(),
+            "value": trial.values[0] if trial.values and len(trial.values) == 1 else trial.values,
+            "failure": trial.user_attrs.get(FAILURE),
+            **{name: trial.params.get(name) for name in names},
+        }
+        for trial in trials
+    ]
+
+
+def write_csv(study: Study, file: TextIO) -> None:
+    """Write the rows as CSV, floats with all their digits, empty cells where there is nothing."""
+    rows = rows_of(study)
+    writer = csv.DictWriter(
+        file, list(rows[0]) if rows else ["number", "state", "value", "failure"], lineterminator="\n"
+    )
+    writer.writeheader()
+    writer.writerows(rows)

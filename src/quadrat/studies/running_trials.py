@@ -46,15 +46,10 @@ def why_chosen(trial: FrozenTrial) -> str:
 
 
 class RunningTrials:
-    """What is known of the parameters of trials that run.
+    """What is known of the parameters of trials that run, of those that are searched.
 
     What was read of a trial is kept as long as it says the same: with thousands that run, reading all of them for each
     that begins would take longer than choosing.
-
-    Parameters
-    ----------
-    distributions
-        Of the parameters that are searched, by name.
     """
 
     def __init__(self, distributions: Mapping[str, BaseDistribution]) -> None:

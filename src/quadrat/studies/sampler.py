@@ -45,7 +45,8 @@ class QuadratSampler(BaseSampler):
     Parameters that not all complete trials share, and everything in the first trial, are sampled alone: the first trial
     is the centre, later ones are uniform on the scale of the distribution. So are parameters that `search_space` lacks.
     Of the first such parameter, once trials are complete, a `quadrat.errors.QuadratWarning` tells. With `search_space`
-    all are known from the start, and the first trials are those of the method's own design.
+    all are known from the start, and the first trials are those of the method's own design. Where its bounds are
+    narrower than those that the objective asks for, suggestions stay within them, and a warning tells that too.
 
     Replicates and standard errors are read from the user attributes "quadrat:values" (a list) and "quadrat:sem".
 
@@ -157,6 +158,7 @@ class QuadratSampler(BaseSampler):
         with self._lock:
             engine, running = self._engine_of(study, search_space)
             engine.follow(study._get_trials(deepcopy=False, use_cache=False))
+            self._warn_of_what_is_outside(study, engine)
             known: dict[int, dict[str, Any]] = {}
             while True:  # the reads come after what takes time: others may have begun meanwhile
                 known |= running.beside(trial.number, study._get_trials(deepcopy=False, use_cache=False))
@@ -186,8 +188,7 @@ class QuadratSampler(BaseSampler):
 
     def _warn_of(self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> None:
         """Warn, once for each study, that a parameter is drawn at random although something is known."""
-        key = id(study._storage), study._study_id
-        if key in self._warned or parameter_of(distribution) is None or self._known(study).get(name) == distribution:
+        if parameter_of(distribution) is None or self._known(study).get(name) == distribution:
             return
         if self._own is None and self._fixed is None:
             if not _begun_after_a_result(study, trial):
@@ -197,10 +198,32 @@ class QuadratSampler(BaseSampler):
         else:
             why, cure = "search_space does not have it with these bounds", "add it there"
         with self._lock:
-            if key in self._warned:
-                return
+            self._warn(study, f"parameter {name!r} is drawn at random: {why}; {cure}")
+
+    def _warn_of_what_is_outside(self, study: Study, engine: StudyEngine) -> None:
+        """Warn, once for each study, where the bounds that were given are narrower than those of the study's trials."""
+        if self._own is None and self._fixed is None:
+            return
+        if engine.wider is not None:
+            name, known, asked_for = engine.wider
+            self._warn(
+                study,
+                f"parameter {name!r} is suggested from {known[0]} to {known[1]} only, as search_space says, and the"
+                f" objective asks for {asked_for[0]} to {asked_for[1]}; give both the same bounds",
+            )
+        elif engine.outside:
+            self._warn(
+                study,
+                f"suggestions do not rest on complete trials that are outside of search_space ({engine.outside}); widen"
+                " it, or begin a new study",
+            )
+
+    def _warn(self, study: Study, message: str) -> None:
+        """Warn with this message, once for each study; called with the lock."""
+        key = id(study._storage), study._study_id
+        if key not in self._warned:
             self._warned.add(key)
-        warnings.warn(f"parameter {name!r} is drawn at random: {why}; {cure}", QuadratWarning, stacklevel=5)
+            warnings.warn(message, QuadratWarning, stacklevel=6)
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         if self._independent is not None:

@@ -20,23 +20,10 @@ FAILURE = "quadrat:failure"
 
 
 def tell_outcome(study: Study, trial: Trial, outcome: object, *, reason: str | None = None) -> TrialState:
-    """End a trial with what an objective returned; return its state.
+    """End a trial that runs with what an objective returned, anything that `Optimizer.tell` takes; return its state.
 
-    Attributes come first and the state last: a process that dies in between leaves a trial that still runs.
-
-    Parameters
-    ----------
-    study, trial
-        The trial, which runs, and its study.
-    outcome
-        Whatever `Optimizer.tell` takes: a number, replicates, `Estimate`, `FAILED`, `Measured`.
-    reason
-        Why it failed, where it did.
-
-    Raises
-    ------
-    InvalidInput
-        An outcome that is none.
+    Attributes come first and the state last: a process that dies in between leaves a trial that still runs. `reason`
+    says why it failed, where it did.
     """
     names, method = _constrained(study) if isinstance(outcome, Measured) and outcome.constraints else ((), Auto())
     reading = read_measured(outcome, None, names=names, method=method, reason=reason)

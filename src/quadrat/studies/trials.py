@@ -33,22 +33,7 @@ def complete_constraints(trial: FrozenTrial) -> dict[str, float]:
 
 
 def reading_of_trial(trial: FrozenTrial, names: tuple[str, ...], method: Method) -> Reading:
-    """Return the outcome and constraints of a trial that is over, checked.
-
-    Parameters
-    ----------
-    trial
-        The trial.
-    names
-        The constraints of the run so far, sorted; empty as long as none were told.
-    method
-        What is to respect them.
-
-    Raises
-    ------
-    InvalidInput
-        Other constraints than those, or a method that would ignore them.
-    """
+    """Return the outcome and constraints of a trial that is over, checked as `read_measured` does."""
     if trial.state is TrialState.PRUNED:
         return Reading(failure="pruned", pruned=True)
     return read_measured(outcome_of(trial), complete_constraints(trial), names=names, method=method)

@@ -157,20 +157,35 @@ class Constraints:
 
     def tell(self, told: Told) -> None:
         """Take in one trial; one without constraints says nothing here."""
-        if not told.constraints:
-            return
+        for model, [one] in self._each([told]):
+            model.tell(one)
+
+    def tell_many(self, told: Sequence[Told]) -> None:
+        """Take in many trials; learn once."""
+        for model, some in self._each(told):
+            model.tell_many(some)
+
+    def _each(self, told: Sequence[Told]) -> list[tuple[LearnedModel, list[Told]]]:
+        """Return what each model is to be told of these trials; keep what was told at each point."""
+        told = [one for one in told if one.constraints]
+        if not told:
+            return []
         if not self._models:
             self._models = tuple(
                 _ConstraintModel(self.domain, self.seed, self.first, settings=1, compresses=False)
-                for _ in told.constraints
+                for _ in told[0].constraints
             )
             if not self._learns:
                 self.stop_learning()
-        for model, value in zip(self._models, told.constraints, strict=True):
-            model.tell(Told(told.number, told.x, np.array([value])))
-        key = (told.x + 0.0).tobytes()  # + 0.0 turns -0.0 into 0.0
-        before = self._sums.get(key, (0.0,) * len(told.constraints))
-        self._sums[key] = tuple(old + new for old, new in zip(before, told.constraints, strict=True))
+        for one in told:
+            key = (one.x + 0.0).tobytes()  # + 0.0 turns -0.0 into 0.0
+            before = self._sums.get(key, (0.0,) * len(one.constraints))
+            self._sums[key] = tuple(old + new for old, new in zip(before, one.constraints, strict=True))
+        columns = zip(*(one.constraints for one in told), strict=True)
+        return [
+            (model, [Told(one.number, one.x, np.array([value])) for one, value in zip(told, column, strict=True)])
+            for model, column in zip(self._models, columns, strict=True)
+        ]
 
     def stop_learning(self) -> None:
         """See `LearnedModel.stop_learning`."""
@@ -330,8 +345,7 @@ class Beliefs:
     def tell_many(self, told: Sequence[Told]) -> None:
         """Take in many trials; learn once."""
         self.model.tell_many(told)
-        for one in told:
-            self.constraints.tell(one)
+        self.constraints.tell_many(told)
         self._know_of(told)
 
     def stop_learning(self) -> None:

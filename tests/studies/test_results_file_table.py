@@ -8,7 +8,7 @@ import io
 import optuna
 
 import quadrat as qd
-from quadrat.studies.table import rows_of, write_csv
+from quadrat.studies.results_file import rows_of, write_csv
 from quadrat.studies.telling import tell_outcome
 
 

@@ -9,8 +9,7 @@ import pytest
 from optuna.trial import TrialState, create_trial
 
 from quadrat.errors import InvalidInput
-from quadrat.studies.opening import find_study
-from quadrat.studies.soundness import check_trials
+from quadrat.studies.opening import check_trials, find_study
 from quadrat.studies.trials import REPLICATES, STANDARD_ERROR
 
 
