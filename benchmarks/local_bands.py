@@ -34,7 +34,7 @@ from regret.rows import Row, complete, read_rows, recorded, rounded, stamp
 from quadrat.confidence import Assumptions, Certificate, LocalBand
 from quadrat.confidence.local_band import CAPACITY
 from quadrat.kernels import Kernel, Matern
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.lp.method import LPGPUCB, information_gain
 from quadrat.methods.lp.search import CellOptions, CertifiedSearch
 from quadrat.problems import RKHSFunction, draw_rkhs_function
@@ -121,7 +121,7 @@ def outcome(method: str, problem: str, seed: int, numbers: Sequence[int], capaci
         begin = time.process_time()
         x = run.ask(number, nothing_pending).x
         asked = time.process_time() - begin
-        told = Told(number, x, np.array([float(f(x)) + NOISE * generator(seed, number, _NOISE).normal()]))
+        told = Observation(number, x, np.array([float(f(x)) + NOISE * generator(seed, number, _NOISE).normal()]))
         begin = time.process_time()
         run.tell(told)
         seconds.append(asked + time.process_time() - begin)

@@ -22,7 +22,7 @@ from problems import Problem
 from quadrat.confidence import UserHolder
 from quadrat.kernels import Matern
 from quadrat.methods import registry
-from quadrat.methods.base import Domain, Method, Search, Told
+from quadrat.methods.base import Domain, Method, Observation, Search
 from quadrat.methods.lp.method import LP0, LPGPUCB
 from quadrat.randomness import generator
 
@@ -38,7 +38,7 @@ LONG_RUN = """
 import json, resource, time
 import numpy as np
 from quadrat.kernels import Matern
-from quadrat.methods.base import Told
+from quadrat.methods.base import Observation
 from quadrat.methods.base import Domain
 from quadrat.methods.lp.method import LPGPUCB
 from quadrat.problems import draw_rkhs_function
@@ -50,7 +50,7 @@ search = LPGPUCB(kernel=kernel, norm_bound=1.0, noise=0.1, budget=n, degree=1).s
 start = time.perf_counter()
 for i in range(n):
     x = search.ask(i, np.empty((0, 2))).x
-    search.tell(Told(i, x, np.array([float(f(x)) + 0.1 * generator(0, i, 1).normal()])))
+    search.tell(Observation(i, x, np.array([float(f(x)) + 0.1 * generator(0, i, 1).normal()])))
 seconds = time.perf_counter() - start
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 certificate = search.certificate(search.recommend().x).value
@@ -68,7 +68,7 @@ def steps(search: Search, problem: Problem, start: int, count: int) -> list[floa
         asked = time.perf_counter() - begin
         value = np.array([float(problem(x)) + 0.1 * generator(0, i, 3).normal()])
         begin = time.perf_counter()
-        search.tell(Told(i, x, value))
+        search.tell(Observation(i, x, value))
         times.append(asked + time.perf_counter() - begin)
     return times
 

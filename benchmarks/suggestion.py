@@ -33,7 +33,7 @@ from regret.rows import stamp
 from regret.run import go_where_it_is_installed
 
 from quadrat.gp.ensemble import Ensemble
-from quadrat.methods.auto.acquisition import AutoScore
+from quadrat.methods.auto.acquisition import AutoAcquisition
 from quadrat.methods.auto.surrogate import LearnedModel
 from quadrat.randomness import generator
 
@@ -42,7 +42,7 @@ TOLD, SUGGESTIONS, ROUNDS = 45, 5, 10
 # Parts of our suggestion, each without those that it calls.
 PARTS: dict[str, tuple[type, str]] = {
     "learning hyper-parameters": (LearnedModel, "_learn"),
-    "searching the acquisition": (AutoScore, "maximise"),
+    "searching the acquisition": (AutoAcquisition, "maximise"),
     "posteriors of the settings": (Ensemble, "__init__"),
 }
 REST = "the rest"

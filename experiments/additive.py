@@ -45,7 +45,7 @@ from quadrat.methods import GPUCB
 from quadrat.methods.additive.groups import ordered
 from quadrat.methods.additive.method import AddGPUCB
 from quadrat.methods.additive.model import Groups
-from quadrat.methods.base import Domain, Method, Told
+from quadrat.methods.base import Domain, Method, Observation
 from quadrat.methods.surrogate import Learned
 from quadrat.problems import RKHSFunction, draw_rkhs_function
 from quadrat.randomness import generator
@@ -139,7 +139,7 @@ def run(method: str, problem: str, seed: int, n: int) -> Row:
         x = search.ask(i, none).x
         points.append(x)
         value = float(f.values(x[None])[0]) + NOISE * generator(seed, i, _NOISE).normal()
-        search.tell(Told(i, x, np.array([value])))
+        search.tell(Observation(i, x, np.array([value])))
         if i + 1 in CHECKPOINTS or i + 1 == n:
             at.append(i + 1)
             regrets.append(_short(f.maximum - float(f.values(search.recommend().x[None])[0])))

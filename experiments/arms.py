@@ -33,7 +33,7 @@ from paired import pairs_of, ratio, words
 
 from quadrat._core.arrays import Array
 from quadrat.kernels import Matern
-from quadrat.methods.base import Axis, Domain, Method, Told
+from quadrat.methods.base import Axis, Domain, Method, Observation
 from quadrat.methods.surrogate import Learned
 from quadrat.methods.ucb.gp_ucb import GPUCB
 from quadrat.methods.ucb.ucb1 import UCB1
@@ -90,7 +90,7 @@ def run(method: str, problem: str, seed: int, n: int) -> Row:
         x = search.ask(i, none).x
         mean = float(means[number[x.tobytes()]])
         value = float(luck[i] < mean) if problem in BERNOULLI else mean + float(luck[i])
-        search.tell(Told(i, x, np.array([value])))
+        search.tell(Observation(i, x, np.array([value])))
         regrets[i] = best - mean
     total = np.cumsum(regrets)
     at = [count for count in CHECKPOINTS if count <= n]

@@ -40,7 +40,7 @@ import quadrat as qd
 from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.kernels import Kernel
-from quadrat.methods.base import Domain, Method, Told
+from quadrat.methods.base import Domain, Method, Observation
 from quadrat.methods.lp.method import LPGPUCB
 from quadrat.methods.surrogate import Learned
 from quadrat.methods.ucb.gp_bucb import GPBUCB
@@ -115,7 +115,7 @@ def run(problem: str, method: str, batch: int, seed: int, n: int) -> Row:
             points.append(search.ask(number, np.array(points).reshape(-1, f.dimension)).x)
         values = f.values(np.array(points))
         for number, (x, value) in enumerate(zip(points, values.tolist(), strict=True), first):
-            search.tell(Told(number, x, np.array([value + NOISE * generator(seed, number, 61).normal()])))
+            search.tell(Observation(number, x, np.array([value + NOISE * generator(seed, number, 61).normal()])))
         told = first + len(points)
         if method == "LPGPUCB" and f.kernel is not None and (told % BATCH == 0 or told == n):
             found = search.certificate(search.recommend().x)

@@ -33,7 +33,7 @@ import quadrat as qd
 from quadrat._core.arrays import Array
 from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, certify
 from quadrat.methods import LPGPUCB
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 
@@ -75,7 +75,7 @@ class LP:
 
     def tell(self, i: int, x: Array, y: float) -> None:
         """Take in the value y observed at x, shape (D,)."""
-        self.search.tell(Told(i, x, np.array([y])))
+        self.search.tell(Observation(i, x, np.array([y])))
 
     def certificate(self) -> Certificate:
         """Return the certificate after what was told."""

@@ -41,7 +41,7 @@ import quadrat as qd
 from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.methods import LPGPUCB
-from quadrat.methods.base import Axis, Domain, Method, Search, Told
+from quadrat.methods.base import Axis, Domain, Method, Observation, Search
 from quadrat.methods.ucb.cgp_ucb import CGPUCB
 from quadrat.problems import RKHSFunction
 from quadrat.randomness import generator
@@ -115,7 +115,7 @@ class Player:
     def tell(self, i: int, z: int, x: Array, y: float) -> None:
         """Take in y, observed at x, shape (D,)."""
         search = self.searches[z if self.form == "separate" else 0]
-        search.tell(Told(i, x if self.form == "contexts" else x[: self.actions], np.array([y])))
+        search.tell(Observation(i, x if self.form == "contexts" else x[: self.actions], np.array([y])))
 
 
 def run(method: str, form: str, problem: str, seed: int, n: int) -> Row:

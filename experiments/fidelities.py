@@ -32,7 +32,7 @@ from fidelity_problems import MULTI_FIDELITY, MultiFidelityProblem
 from paired import pairs_of, ratio, words
 
 from quadrat._core.arrays import Array
-from quadrat.methods.base import Axis, Domain, FidelityAxis, Search, Told
+from quadrat.methods.base import Axis, Domain, FidelityAxis, Observation, Search
 from quadrat.methods.multi_fidelity.method import MFGPUCB
 
 PROBLEMS, METHODS = ("currin2", "park4", "hartmann3", "hartmann6", "misleading2"), ("MF-GP-UCB", "GP-UCB")
@@ -91,7 +91,7 @@ def run(problem: str, method: str, seed: int, budget: int) -> Row:
         if len(regrets) == budget:
             break
         y = of.observe(at.point(x), level=level, number=number, seed=seed)
-        at.search.tell(Told(number, x, np.array([y])))
+        at.search.tell(Observation(number, x, np.array([y])))
         trials[level] += 1
         spent, number = spent + of.costs[level], number + 1
     return {"trials": trials, "regret": regrets[-1], "regrets": regrets, **_checkpoints(regrets)}

@@ -16,7 +16,7 @@ from quadrat.confidence import Assumptions, ChowdhuryGopalanBand, UserHolder
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Kernel, Matern
 from quadrat.methods.acquisition import Score, log_expected_improvement, log_probability_of_improvement
-from quadrat.methods.base import Domain, Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
+from quadrat.methods.base import Domain, Incumbent, Method, MethodFacts, Observation, Proposal, Search, refuse_context
 from quadrat.methods.lp.cells import CellBounds
 from quadrat.methods.lp.method import information_gain
 from quadrat.methods.lp.search import CellLoop
@@ -115,7 +115,7 @@ class OpenLP0Search(Search):
 
     def __init__(self, method: OpenLP0, domain: Domain, seed: int) -> None:
         self.method, self.dimension, self.seed = method, domain.dimension, seed
-        self.told: list[Told] = []
+        self.told: list[Observation] = []
         self.kernel: Kernel | None = None
         self.shift, self.scale = 0.0, 1.0
         self.inner: CellLoop | Search | None = None
@@ -141,13 +141,13 @@ class OpenLP0Search(Search):
         """From the axes of the cube to those that the cells are halved along, and back; shape (..., D)."""
         return x[..., ::-1] if self.method.from_last_axis else x
 
-    def tell(self, told: Told) -> None:
-        self.told.append(told)
+    def tell(self, observation: Observation) -> None:
+        self.told.append(observation)
         form = self.method.kernel
         if form.due(len(self.told), INITIAL) if isinstance(form, Learned) else len(self.told) == INITIAL:
             self.begin()
         elif self.inner is not None:
-            self.absorb(told)
+            self.absorb(observation)
 
     def begin(self) -> None:
         """Learn the kernel and start over with all that was told."""
@@ -168,28 +168,28 @@ class OpenLP0Search(Search):
         for told in self.told:
             self.absorb(told)
 
-    def absorb(self, told: Told) -> None:
+    def absorb(self, observation: Observation) -> None:
         """Pass one trial on, in model units."""
-        values = (told.values - self.shift) / self.scale
+        values = (observation.values - self.shift) / self.scale
         if isinstance(self.inner, CellLoop):
-            self.inner.cells.add(self.turn(told.x), values)
+            self.inner.cells.add(self.turn(observation.x), values)
         elif self.inner is not None:
-            self.inner.tell(replace(told, values=values))
-        self.belief.add(np.repeat(told.x[None], len(values), axis=0), values)
+            self.inner.tell(replace(observation, values=values))
+        self.belief.add(np.repeat(observation.x[None], len(values), axis=0), values)
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         refuse_context(self, context)
         if self.inner is None:
             best = max(self.told, key=lambda told: float(told.values[0]))
-            return Guess(best.x, float(best.values[0]))
+            return Incumbent(best.x, float(best.values[0]))
         if self.method.printed_recommendation:
             assert isinstance(self.inner, CellLoop)
             return self.recommend_as_printed(self.inner.cells)
         means = self.belief.predict_mean(self.belief.x)
         best_row = int(np.argmax(means))
-        return Guess(self.belief.x[best_row].copy(), float(means[best_row]) * self.scale + self.shift)
+        return Incumbent(self.belief.x[best_row].copy(), float(means[best_row]) * self.scale + self.shift)
 
-    def recommend_as_printed(self, cells: CellBounds) -> Guess:
+    def recommend_as_printed(self, cells: CellBounds) -> Incumbent:
         """Definition of Recommend, with omega(diam E) for L (sqrt(D) r_E)^alpha_1."""
         leaves = cells.tree.leaves()
         smallest = int(leaves[np.argmin([cells.variation(int(leaf)) for leaf in leaves])])
@@ -198,7 +198,7 @@ class OpenLP0Search(Search):
         else:
             point = self.least[1]
         point = self.turn(point)
-        return Guess(point, float(self.belief.predict_mean(point[None])[0]) * self.scale + self.shift)
+        return Incumbent(point, float(self.belief.predict_mean(point[None])[0]) * self.scale + self.shift)
 
 
 # --- the other methods

@@ -37,7 +37,7 @@ from paired import pairs_of, ratio, words
 import problems
 import quadrat as qd
 from quadrat._core.arrays import Array
-from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Classification, Domain, Told
+from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Classification, Domain, Observation
 from quadrat.methods.design import SobolSearch
 from quadrat.methods.level_sets.method import LevelSet, LevelSetMethod, MultiScaleLevelSet
 from quadrat.problems import draw_rkhs_function
@@ -113,7 +113,7 @@ def run(policy: str, problem: str, seed: int, n: int) -> Row:
     for i in range(n):
         x = chooser.ask(i, none).x
         y = float(f(x[None])[0]) + NOISE * generator(seed, i, 41).normal()
-        search.tell(Told(i, x, np.array([y])))
+        search.tell(Observation(i, x, np.array([y])))
         told = i + 1
         found = search.level_set()
         assert isinstance(found, Classification)

@@ -18,7 +18,7 @@ from as_printed import PAPER_METHODS, paper_preset
 
 import problems
 from quadrat.methods import registry
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.randomness import generator
 
 PROBLEMS = ("branin2", "hartmann6")
@@ -34,7 +34,7 @@ def run(method: str, problem: str, seed: int, n: int) -> Row:
     start = time.perf_counter()
     for i in range(n):
         x = search.ask(i, none).x
-        search.tell(Told(i, x, np.array([float(task(x)) + 0.1 * generator(seed, i, 50).normal()])))
+        search.tell(Observation(i, x, np.array([float(task(x)) + 0.1 * generator(seed, i, 50).normal()])))
     seconds = time.perf_counter() - start
     regret = float(problems.regrets(task, search.recommend().x)[0])
     return {"regret": regret, "ms_per_suggestion": round(1e3 * seconds / n, 2)}

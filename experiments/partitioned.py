@@ -47,7 +47,7 @@ from rates import DELTA, LATTICE, NOISE, NORM, PROBLEMS, STREAM_FIRST, STREAM_NO
 import quadrat as qd
 from quadrat._core.arrays import Array, Ints
 from quadrat.gp.splitting import SplittingRule
-from quadrat.methods.base import CREDIBLE, Domain, Told
+from quadrat.methods.base import CREDIBLE, Domain, Observation
 from quadrat.methods.ucb.pi_gp_ucb import PiGPUCB
 from quadrat.randomness import generator
 
@@ -250,7 +250,7 @@ def on_cube(kernel: str, method: str, seed: int, n: int) -> Row:
         start = time.process_time()
         x = search.ask(i, none).x
         value = float(f(x))
-        search.tell(Told(i, x, np.array([value + noise[i]])))
+        search.tell(Observation(i, x, np.array([value + noise[i]])))
         spent += time.process_time() - start
         total += top - value
     explained = search.explain()

@@ -62,7 +62,7 @@ from scipy.stats import t as student
 
 import quadrat as qd
 from quadrat._core.arrays import Array, Ints
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.lp.method import information_gain
 from quadrat.methods.ucb.gp_ucb import Finite
 from quadrat.problems import RKHSFunction, draw_rkhs_function
@@ -331,7 +331,7 @@ class OverCells:
 
     def tell(self, x: Array, y: float) -> None:
         """Take in y at x."""
-        self.search.tell(Told(self.trials, x, np.array([y])))
+        self.search.tell(Observation(self.trials, x, np.array([y])))
         self.trials += 1
 
     def recommend(self) -> Array:

@@ -32,7 +32,7 @@ import numpy as np
 from paired import difference, pairs_of, words
 
 from quadrat._core.arrays import Array
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.robust.choice import robust_choice
 from quadrat.methods.robust.method import StableOpt
 from quadrat.methods.surrogate import Learned
@@ -126,7 +126,7 @@ def run(method: str, problem: str, seed: int, n: int) -> Row:
     for i in range(n):
         x[i] = search.ask(i, x[:0]).x
         y[i] = task.function(x[i][None, :])[0] + NOISE * generator(seed, i, 71).normal()
-        search.tell(Told(i, x[i], y[i : i + 1]))
+        search.tell(Observation(i, x[i], y[i : i + 1]))
     interval: tuple[float, float] | None = None
     if method == "GP-UCB + robust choice":
         choice = robust_choice(Domain.cube(task.dimension), x, y, None, task.radius, seed)

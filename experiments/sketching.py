@@ -47,7 +47,7 @@ from quadrat._core.arrays import Array
 from quadrat.gp import GaussianProcess
 from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.methods import IGPUCB, LPGPUCB
-from quadrat.methods.base import Domain, Search, Told
+from quadrat.methods.base import Domain, Observation, Search
 from quadrat.methods.lp.method import information_gain
 from quadrat.methods.lp.search import CellOptions, CertifiedSearch
 from quadrat.problems import draw_rkhs_function
@@ -131,7 +131,7 @@ class Cells:
 
     def tell(self, i: int, x: Array, y: float) -> None:
         """Take in y at x, shape (D,)."""
-        self.search.tell(Told(i, x, np.array([y])))
+        self.search.tell(Observation(i, x, np.array([y])))
 
     def recommend(self) -> Array:
         """Return the recommended point."""

@@ -64,7 +64,7 @@ SLOW = (
     "methods/auto/test_long_runs_auto_cells.py",
     "methods/auto/test_method.py",
     "methods/auto/test_surrogate_auto_model.py",
-    "methods/auto/test_trust_region_zooming.py",
+    "methods/auto/test_trust_region_regions.py",
     "methods/level_sets/test_search.py",
     "methods/lp/test_method.py",
     "methods/multi_fidelity/test_method.py",

@@ -235,6 +235,43 @@ def test_there_are_at_most_two_levels_of_inheritance() -> None:
     assert {name: depth(name, bases) for name in bases if depth(name, bases) > 2} == {}
 
 
+def class_names(sources: dict[str, str]) -> dict[str, list[str]]:
+    """Return the modules in which each class without an underscore is defined."""
+    found: dict[str, list[str]] = {}
+    for module, source in sources.items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(module)
+    return found
+
+
+def test_a_name_is_one_class() -> None:
+    names = class_names({module: path.read_text(encoding="utf-8") for module, path in MODULES.items()})
+    assert len(names) > 150
+    twice = {name: modules for name, modules in names.items() if len(modules) > 1}
+    assert twice == {}, "a reader who knows one of them takes the other for it"
+
+
+# The field says observation, incumbent, surrogate or posterior, trust region, winsorize.
+OTHER_WORDS = re.compile(r"told|guess|happened|belief|crowd|fence|zoom|doubt", re.IGNORECASE)
+
+
+def named_otherwise(source: str) -> list[str]:
+    """Return the classes, functions and methods whose names have a word for which the field has another one."""
+    kinds = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    names = (node.name for node in ast.walk(ast.parse(source)) if isinstance(node, kinds))
+    return sorted(name for name in names if OTHER_WORDS.search(name))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_names_are_the_field_s(module: str) -> None:
+    assert named_otherwise(MODULES[module].read_text(encoding="utf-8")) == []
+
+
+def test_names_of_the_house_are_seen() -> None:
+    assert named_otherwise("class ZoomCell:\n    def told(self): ...\ndef tell(): ...\n") == ["ZoomCell", "told"]
+
+
 def test_no_module_is_a_drawer() -> None:
     drawers = {"util", "utils", "helper", "helpers", "common", "misc", "tools"}
     assert [module for module in MODULES if Path(module).stem in drawers] == []

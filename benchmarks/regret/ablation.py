@@ -178,16 +178,17 @@ VARIANTS = {
     "independent draws": Variant("settings are drawn without a part that length-scales share", DrawnIndependently()),
     "compared always": Variant("smoothnesses are compared at every fit", constants={"COMPARE_EVERY": 1}),
     "compared seldom": Variant("smoothnesses are compared at every eighth fit", constants={"COMPARE_EVERY": 8}),
-    "never compressed": Variant("low values are always seen as they are told", constants={"COMPRESS_FROM": inf}),
+    "never compressed": Variant("low values are always seen as they are told", constants={"WARP_FROM": inf}),
     "compressed lightly": Variant(
-        "low values are compressed wherever the evidence is in favour of it", constants={"COMPRESS_FROM": 0.0}
+        "low values are compressed wherever the evidence is in favour of it", constants={"WARP_FROM": 0.0}
     ),
     "no centre": Variant("the first point is one of the Sobol sequence too", Uncentred()),
     "ten initial points": Variant("the model decides from the eleventh trial on", Auto(n_initial=10)),
     "no climbs": Variant("the best of the candidates is asked for as it is", constants={"STEPS": 1}, module=auto_score),
     "no doubt": Variant(
-        f"the improvement is computed with the deviations that the settings say, not {auto_score.DOUBT:g} times those",
-        constants={"DOUBT": 1.0},
+        "the improvement is computed with the deviations that the settings say, not"
+        f" {auto_score.DEVIATION_FACTOR:g} times those",
+        constants={"DEVIATION_FACTOR": 1.0},
         module=auto_score,
     ),
     "no second looks": Variant("no point is evaluated again for its worth", LookingOnce()),

@@ -51,8 +51,8 @@ class Adapter(ABC):
         """Return the parameters to use: the best observed, for methods that recommend nothing themselves."""
         return max(self.told, key=lambda pair: pair[1])[0]
 
-    def beliefs(self) -> dict[str, object]:
-        """Return what is believed of the value at the recommended point, if anything: see `Quadrat.beliefs`."""
+    def statements(self) -> dict[str, object]:
+        """Return what is believed of the value at the recommended point, if anything: see `Quadrat.statements`."""
         return {}
 
 
@@ -89,7 +89,7 @@ class Quadrat(Adapter):
     def recommend(self) -> Params:
         return self.optimizer.recommend().params
 
-    def beliefs(self) -> dict[str, object]:
+    def statements(self) -> dict[str, object]:
         """The 90 % interval of the value there, what is still to gain, and the upper value of that."""
         found = self.optimizer.recommend()
         return {

@@ -62,7 +62,7 @@ intervals over problems and seeds. A method without rows on some problem of a co
 
 {ranks}
 
-## Beliefs
+## Statements
 
 How true what we say of the recommended point is, at the end of a run: how often the 90 % interval holds its value, how
 often the upper value of the estimated gain holds the true gain (the regret), and medians of estimate and upper value

@@ -94,7 +94,7 @@ def outcome(task: Task, adapter: Adapter, n: int) -> Row:
         "best": task.best,
         "regret": {"recommended": regret(final), "evaluated": evaluated, "observed": regret(asked[best[0]])},
         "curve": curve,
-        **({"beliefs": beliefs} if (beliefs := adapter.beliefs()) else {}),
+        **({"beliefs": statements} if (statements := adapter.statements()) else {}),
         "cpu_per_suggestion": rounded(sorted(cpu[-LAST:])[len(cpu[-LAST:]) // 2]),
         "cpu_of_suggestions": rounded(sum(cpu)),
         "cpu_to_recommend": rounded(recommending),

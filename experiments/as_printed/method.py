@@ -18,7 +18,7 @@ from quadrat._core.arrays import Array
 from quadrat.confidence import Assumptions
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.gp import GaussianProcess, greedy_gain
-from quadrat.methods.base import Domain, Guess, MethodFacts, Proposal, Search, Told, refuse_context
+from quadrat.methods.base import Domain, Incumbent, MethodFacts, Observation, Proposal, Search, refuse_context
 from quadrat.methods.lp.method import LPGPUCB
 from quadrat.partition import Cell, TooManyCells
 from quadrat.randomness import generator
@@ -221,12 +221,12 @@ class PrintedSearch(Search):
         self.splits += 1
         return True
 
-    def tell(self, told: Told) -> None:
-        self.gp.add(np.repeat(told.x[None], len(told.values), axis=0), told.tame_values)
-        self.X = np.vstack([self.X, np.repeat(told.x[None], len(told.values), axis=0)])
-        self.y = np.concatenate([self.y, told.tame_values])
+    def tell(self, observation: Observation) -> None:
+        self.gp.add(np.repeat(observation.x[None], len(observation.values), axis=0), observation.tame_values)
+        self.X = np.vstack([self.X, np.repeat(observation.x[None], len(observation.values), axis=0)])
+        self.y = np.concatenate([self.y, observation.tame_values])
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         """The Definition of Recommend: the centre of the smallest cell, or the point of least width."""
         refuse_context(self, context)
         sides = (self.upper - self.lower).max(1)
@@ -239,7 +239,7 @@ class PrintedSearch(Search):
             # The paper knows no constraints: of the points tried that are allowed, the one of highest mean.
             tried = self.domain.permitted(self.gp.x)
             point = tried[int(np.argmax(self.gp.predict_mean(tried)))]
-        return Guess(point, float(self.gp.predict_mean(point[None])[0]))
+        return Incumbent(point, float(self.gp.predict_mean(point[None])[0]))
 
     def certificate(self, point: Array) -> str:  # noqa: ARG002
         return _NOT_CERTIFIED

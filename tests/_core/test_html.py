@@ -7,14 +7,14 @@ from itertools import pairwise
 
 import pytest
 
-from quadrat._core.html import heights
+from quadrat._core.html import column_heights
 
 
 @pytest.mark.parametrize("columns", [1, 2, 7, 80])
 @pytest.mark.parametrize("count", [1, 2, 3, 79, 80, 81, 5000])
 def test_of_many_numbers_the_first_and_the_last_are_kept(count: int, columns: int) -> None:
     values = [float(count - i) for i in range(count)]
-    found = heights([1e6 + value for value in values], columns).heights  # falls from the first to the last
+    found = column_heights([1e6 + value for value in values], columns).heights  # falls from the first to the last
     assert len(found) == min(count, columns)
     assert list(found) == sorted(found, reverse=True)
     if len(found) > 1:
@@ -26,8 +26,8 @@ def test_of_many_numbers_the_first_and_the_last_are_kept(count: int, columns: in
 
 
 def test_the_end_of_a_long_series_is_not_thinned_away() -> None:
-    assert heights([1.0] * 4999 + [0.5], 40).heights == (1.0,) * 39 + (0.0,)
-    assert heights([1.0, 2.0, 3.0], 1).heights == heights([3.0], 1).heights == (0.5,)
+    assert column_heights([1.0] * 4999 + [0.5], 40).heights == (1.0,) * 39 + (0.0,)
+    assert column_heights([1.0, 2.0, 3.0], 1).heights == column_heights([3.0], 1).heights == (0.5,)
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,12 @@ def test_the_end_of_a_long_series_is_not_thinned_away() -> None:
     ],
 )
 def test_the_scale_is_logarithmic_where_sizes_differ_by_a_factor_of_100(values: list[float], log: bool) -> None:
-    assert heights(values, 10).log is log
+    assert column_heights(values, 10).log is log
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_equal_ratios_are_equal_steps_on_a_log_scale(sign: float) -> None:
-    found = heights([sign * 10.0**power for power in (4, 3, 2, 1, 0)], 10)
+    found = column_heights([sign * 10.0**power for power in (4, 3, 2, 1, 0)], 10)
     expected = [1, 0.75, 0.5, 0.25, 0] if sign > 0 else [0, 0.25, 0.5, 0.75, 1]
     assert found.heights == pytest.approx(expected)
 
@@ -57,11 +57,11 @@ def test_equal_ratios_are_equal_steps_on_a_log_scale(sign: float) -> None:
     [[1e308, -1e308], [5e-324, 0.0], [1e300, 1e-300], [2.0, 2.0], [-0.0, 0.0], [math.nan, 3.0, math.inf, 1.0]],
 )
 def test_extreme_numbers_stay_within_the_line(values: list[float]) -> None:
-    found = heights(values, 10).heights
+    found = column_heights(values, 10).heights
     assert len(found) == sum(map(math.isfinite, values))
     assert all(0 <= height <= 1 for height in found)
 
 
 def test_nothing_is_no_height() -> None:
-    assert heights([], 10).heights == ()
-    assert heights([math.nan], 10).heights == ()
+    assert column_heights([], 10).heights == ()
+    assert column_heights([math.nan], 10).heights == ()

@@ -28,7 +28,7 @@ from high_dimensions.turbo_peer import BatchedTuRBO
 
 asked = []
 
-class Told(BatchedTuRBO):
+class Observation(BatchedTuRBO):
     def _fit(self, first=None):
         self.fits = getattr(self, "fits", 0) + 1
         return super()._fit(first)
@@ -37,7 +37,7 @@ class Told(BatchedTuRBO):
         asked.append((len(self.X), self.first, self.side, count, samples))
         return np.full((samples, 2), 0.5)
 
-adapter = Told(unit_space(2), 400, 0)
+adapter = Observation(unit_space(2), 400, 0)
 assert (adapter.n_initial, adapter.n_failures, adapter.SUCCESSES) == (4, 1, 3)
 for number in range(400):
     params = adapter.ask()

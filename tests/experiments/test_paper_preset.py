@@ -12,7 +12,7 @@ import problems
 from quadrat.confidence import UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.methods import registry
-from quadrat.methods.base import Domain, Method, Told
+from quadrat.methods.base import Domain, Method, Observation
 from quadrat.methods.surrogate import Learned, ModelBased
 from quadrat.methods.ucb.heuristic import Heuristic
 from quadrat.methods.ucb.igp_ucb import IGPUCB
@@ -27,7 +27,7 @@ def regret(method: Method, seed: int, n: int) -> float:
     search = method.start(Domain.cube(2), seed)
     for number in range(n):
         x = search.ask(number, np.empty((0, 2))).x
-        search.tell(Told(number, x, np.array([noisy.evaluate(x, number=number).value])))
+        search.tell(Observation(number, x, np.array([noisy.evaluate(x, number=number).value])))
     return float(problems.regrets(problem, search.recommend().x[None, :])[0])
 
 

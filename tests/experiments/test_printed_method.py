@@ -11,7 +11,7 @@ from quadrat.confidence import UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Matern
-from quadrat.methods.base import Axis, Domain, Search, Told
+from quadrat.methods.base import Axis, Domain, Observation, Search
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 
@@ -29,7 +29,7 @@ def drive(search: Search, n: int) -> list[Array]:
     points = []
     for i in range(n):
         x = search.ask(i, np.empty((0, 2))).x
-        search.tell(Told(i, x, np.array([float(f(x)) + 0.1 * generator(0, i, 5).normal()])))
+        search.tell(Observation(i, x, np.array([float(f(x)) + 0.1 * generator(0, i, 5).normal()])))
         points.append(x)
     return points
 
@@ -42,8 +42,8 @@ def test_it_runs_and_certifies_nothing(degree: int) -> None:
     assert all(((x >= 0) & (x <= 1)).all() for x in points)
     assert "docs/errata.md" in str(search.certificate(search.recommend().x))
     assert "docs/errata.md" in printed.why_not_certified()
-    guess = search.recommend()
-    assert guess.interval is None
+    incumbent = search.recommend()
+    assert incumbent.interval is None
     volume = np.prod(search.upper - search.lower, axis=1).sum()
     assert volume == pytest.approx(1.0), "cells tile the cube"
 

@@ -14,7 +14,7 @@ import pytest
 
 import quadrat as qd
 from quadrat.confidence import Assumptions
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.surrogate import ModelSearch
 from quadrat.methods.ucb.gp_ucb import Finite
 from quadrat.randomness import generator
@@ -64,7 +64,7 @@ def test_the_index_and_the_recommendation_are_the_library_s(method: str) -> None
     for i in range(n):
         x, y = ours.ask(), float(generator(1, i).standard_normal())
         ours.tell(x, y)
-        peer.tell(Told(i, x, np.array([y])))
+        peer.tell(Observation(i, x, np.array([y])))
         if i % 8 != 7:
             continue
         score = peer.method.score(peer.model)[0]

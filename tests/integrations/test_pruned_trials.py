@@ -21,7 +21,7 @@ from quadrat.integrations import QuadratSampler, recommend
 from quadrat.methods import GPUCBPE, LP0, Auto
 from quadrat.methods.auto.long_runs import MOST
 from quadrat.methods.auto.method import AutoSearch
-from quadrat.methods.base import Domain, Failed, Method, Pruned, Told
+from quadrat.methods.base import Domain, Failure, Method, Observation, Pruned
 from quadrat.optimizer.outcome import Reading
 from quadrat.plots.run_view import RunView
 from quadrat.studies import engine as study_engine
@@ -273,24 +273,24 @@ def test_many_pruned_trials_are_believed_in_up_to_a_limit(monkeypatch: pytest.Mo
 def test_a_search_is_rebuilt_with_its_pruned_trials() -> None:
     """All at once, as when a long study is opened, or one after another: the same suggestions."""
     rng = np.random.default_rng(5)
-    happened: list[Told | Failed | Pruned] = []
+    happened: list[Observation | Failure | Pruned] = []
     for number, x in enumerate(rng.random((420, 2))):
         here = (float(x[0]), float(x[1]))
         if number % 3 == 2:
             happened.append(Pruned(number, x))
         elif number % 40 == 1:
-            happened.append(Failed(number, x))
+            happened.append(Failure(number, x))
         else:
-            happened.append(Told(number, x, np.array([-loss(*here, EPOCHS)])))
+            happened.append(Observation(number, x, np.array([-loss(*here, EPOCHS)])))
     opened, followed = Auto().start(Domain.cube(2), 1), Auto().start(Domain.cube(2), 1)
     opened.rebuild(happened)
     followed.rebuild(happened[:400])
     for one in happened[400:]:
-        followed.take(one)
-    failures = sum(isinstance(one, Failed) for one in happened)
+        followed.update(one)
+    failures = sum(isinstance(one, Failure) for one in happened)
     assert opened.feasibility._failures == followed.feasibility._failures == failures
     assert len(opened._pruned) == len(followed._pruned) == 140
-    taken = np.array([one.x for one in happened if not isinstance(one, Told)])
+    taken = np.array([one.x for one in happened if not isinstance(one, Observation)])
     for number in range(420, 440):
         assert np.array_equal(opened.ask(number, taken).x, followed.ask(number, taken).x)
 
@@ -301,9 +301,9 @@ def test_a_method_without_a_model_of_failures_avoids_the_point() -> None:
     searches = [GPUCBPE().start(Domain.cube(2), 1) for _ in range(2)]
     points = rng.random((12, 2))
     for search in searches:
-        search.rebuild([Told(i, x, np.array([float(x[0] - x[1] ** 2)])) for i, x in enumerate(points[:10])])
+        search.rebuild([Observation(i, x, np.array([float(x[0] - x[1] ** 2)])) for i, x in enumerate(points[:10])])
     searches[0].rebuild([Pruned(10, points[10]), Pruned(11, points[11])])
-    searches[1].rebuild([Failed(10, points[10]), Failed(11, points[11])])
+    searches[1].rebuild([Failure(10, points[10]), Failure(11, points[11])])
     first, second = (search.ask(12, points[10:]) for search in searches)
     assert np.array_equal(first.x, second.x)
     assert first.why == second.why

@@ -18,7 +18,7 @@ from quadrat.methods.auto import long_runs as auto_cells
 from quadrat.methods.auto import method as auto
 from quadrat.methods.auto import surrogate as auto_model
 from quadrat.methods.auto.method import Auto, AutoSearch
-from quadrat.methods.base import Axis, Domain, Failed, Happened, Told
+from quadrat.methods.base import Axis, Domain, Failure, Observation, Update
 
 BEGIN, LARGEST = 6, 9
 ROWS = 6
@@ -67,7 +67,7 @@ def happened_of(
     variances: Callable[[int], bool] = lambda _: False,
     together: Sequence[tuple[int, int]] = (),
     shuffled: bool = False,
-) -> list[Happened]:
+) -> list[Update]:
     """As of a run of n trials: at uniform points first, then ever nearer to the top.
 
     Parameters
@@ -88,7 +88,7 @@ def happened_of(
         Whether they are told in another order than asked.
     """
     rng, top = np.random.default_rng(n), np.resize(TOP, domain.dimension)
-    each: list[Told | Failed] = []
+    each: list[Observation | Failure] = []
     numbers = np.argsort(np.arange(n) + (6 * rng.random(n) if shuffled else 0))
     for i, number in enumerate(numbers.tolist()):
         x = rng.random(domain.dimension)
@@ -98,12 +98,12 @@ def happened_of(
         values = -((x - top) ** 2).sum() + 0.02 * rng.normal(size=1 + i % 3 if replicates else 1)
         constrained = constrained_from is not None and i >= constrained_from
         constraints = (float(x[0] - 0.6), float(0.2 - x[0] + 0.1 * rng.normal())) if constrained else ()
-        told = Told(number, x, values, 0.0004 if variances(i) else None, constraints)
-        each.append(Failed(number, x) if failures and i % 5 == 2 else told)
-    happened: list[Happened] = []
+        told = Observation(number, x, values, 0.0004 if variances(i) else None, constraints)
+        each.append(Failure(number, x) if failures and i % 5 == 2 else told)
+    happened: list[Update] = []
     for i, one in enumerate(each):
         begin = next((begin for begin, end in together if begin <= i < end), None)
-        if begin is None or isinstance(one, Failed):
+        if begin is None or isinstance(one, Failure):
             happened.append(one)
         elif begin == i or not isinstance(happened[-1], tuple):
             happened.append((one,))
@@ -141,41 +141,48 @@ def started(domain: Domain = PLANE, seed: int = 0) -> AutoSearch:
     return Auto().start(domain, seed)
 
 
-def alone(happened: Sequence[Happened], domain: Domain = PLANE) -> AutoSearch:
+def alone(updates: Sequence[Update], domain: Domain = PLANE) -> AutoSearch:
     """Told one after another."""
     search = started(domain)
-    for one in happened:
-        search.take(one)
+    for one in updates:
+        search.update(one)
     return search
 
 
-def rebuilt(happened: Sequence[Happened], domain: Domain = PLANE) -> AutoSearch:
+def rebuilt(updates: Sequence[Update], domain: Domain = PLANE) -> AutoSearch:
     search = started(domain)
-    search.rebuild(happened)
+    search.rebuild(updates)
     return search
 
 
-def trials_of(happened: Sequence[Happened]) -> int:
-    return sum(len(one) if isinstance(one, tuple) else 1 for one in happened)
+def trials_of(updates: Sequence[Update]) -> int:
+    return sum(len(one) if isinstance(one, tuple) else 1 for one in updates)
 
 
-def answers(search: AutoSearch, happened: Sequence[Happened]) -> dict[str, object]:
+def answers(search: AutoSearch, updates: Sequence[Update]) -> dict[str, object]:
     """Whatever is asked of it, to the last bit: in each way of asking, with points that run and points that failed."""
-    n, dimension = trials_of(happened), search.domain.dimension
-    failed = [one.x for one in happened if isinstance(one, Failed)]
+    n, dimension = trials_of(updates), search.domain.dimension
+    failed = [one.x for one in updates if isinstance(one, Failure)]
     running = search.domain.rounded(np.random.default_rng(1).random((2, dimension)))
     taken = np.vstack([running, *(x[None, :] for x in failed)])
     found: dict[str, object] = {}
     for zooms in (True, False):
-        number = next((number for number in range(n, n + 100) if search.cells.is_zooming(number) is zooms), None)
+        number = next((number for number in range(n, n + 100) if search.cells.is_local(number) is zooms), None)
         if number is not None:
             proposal = search.ask(number, taken if zooms else taken[1:])
             found[f"ask {number}"] = proposal.x.tobytes(), proposal.why
-    guess = search.recommend()
-    found["recommend"] = guess.x.tobytes(), guess.value, guess.interval, guess.gain, guess.gain_upper, guess.feasibility
+    incumbent = search.recommend()
+    found["recommend"] = (
+        incumbent.x.tobytes(),
+        incumbent.value,
+        incumbent.interval,
+        incumbent.gain,
+        incumbent.gain_upper,
+        incumbent.feasibility,
+    )
     found["explain"] = search.explain()
     found["learned from"] = search.cells._learned_from
-    found["homes"] = search.cells._grown(search.beliefs).homes.tolist()
+    found["homes"] = search.cells._grown(search.surrogates).homes.tolist()
     return found
 
 
@@ -190,11 +197,11 @@ def test_a_rebuilt_search_answers_as_the_one_that_was_told_one_after_another(kin
     one, other = alone(some, domain), rebuilt(some, domain)
     assert answers(other, some) == answers(one, some)
     for more in happened[22:]:
-        one.take(more)
-        other.take(more)
+        one.update(more)
+        other.update(more)
     assert answers(other, happened) == answers(one, happened)
-    assert one.cells.zooming is not None
-    assert one.cells.zooming.moves > 0
+    assert one.cells.trust_regions is not None
+    assert one.cells.trust_regions.moves > 0
 
 
 @pytest.mark.parametrize(("begin", "largest"), [(BEGIN, LARGEST), (9, 6), (7, 7), (3, 6)])
@@ -205,7 +212,7 @@ def test_so_it_does_for_any_number_of_trials_around_the_two_thresholds(
     set_thresholds(monkeypatch, begin, largest)
     happened, search, ways = happened_of(20, **KINDS[kind]), started(), set()
     for i, one in enumerate(happened, start=1):
-        search.take(one)
+        search.update(one)
         trials = search.model.trials
         if min(abs(trials - begin), abs(trials - largest)) <= 1 or i == len(happened):
             wanted = answers(search, happened[:i])
@@ -226,7 +233,7 @@ def test_what_is_rebuilt_may_follow_what_was_told() -> None:
         assert answers(search, happened) == wanted
         told, rest = started(), happened[parts[0] :]
         for one in happened[: parts[0]]:
-            told.take(one)
+            told.update(one)
         told.rebuild(rest)
         assert answers(told, happened) == wanted
 
@@ -244,7 +251,7 @@ def test_nothing_that_happened_is_nothing() -> None:
 
 def test_failures_alone_are_rebuilt_at_any_time() -> None:
     """As long as there is no value, between others, and after many."""
-    failed = [one for one in happened_of(60, failures=True) if isinstance(one, Failed)]
+    failed = [one for one in happened_of(60, failures=True) if isinstance(one, Failure)]
     told = happened_of(LARGEST + 4)
     for happened in ([*failed, *told], [*told[:5], *failed, *told[5:]], [*told, *failed], [*told[:BEGIN], *failed]):
         assert answers(rebuilt(happened), happened) == answers(alone(happened), happened)

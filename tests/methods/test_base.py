@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from quadrat._core.arrays import Array, Bools
-from quadrat.methods.base import Axis, Domain, Guess, Proposal, Search, Told
+from quadrat.methods.base import Axis, Domain, Incumbent, Observation, Proposal, Search
 from quadrat.methods.design import RandomSearch
 
 COLOURS = Axis((1 / 6, 0.5, 5 / 6), ordered=False)
@@ -198,11 +198,11 @@ class Still(Search):
     def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:  # noqa: ARG002
         return Proposal(np.zeros(1), "still")
 
-    def tell(self, told: Told) -> None:
+    def tell(self, observation: Observation) -> None:
         """Nothing."""
 
-    def recommend(self, context: Array | None = None) -> Guess:  # noqa: ARG002
-        return Guess(np.zeros(1), 0.0)
+    def recommend(self, context: Array | None = None) -> Incumbent:  # noqa: ARG002
+        return Incumbent(np.zeros(1), 0.0)
 
 
 def test_a_search_need_not_care_for_failures() -> None:

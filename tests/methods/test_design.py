@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.design import RandomSearch
 
 
@@ -26,19 +26,19 @@ def test_points_are_uniform() -> None:
 def test_recommends_the_highest_mean_over_all_that_was_measured_at_a_point() -> None:
     search = RandomSearch().start(Domain.cube(1), 0)
     lucky, good = np.array([0.2]), np.array([0.7])
-    search.tell(Told(0, lucky, np.array([5.0, 0.0])))
-    search.tell(Told(1, good, np.array([2.0])))
-    search.tell(Told(2, lucky, np.array([0.0])))
-    search.tell(Told(3, good, np.array([2.5])))
-    guess = search.recommend()
-    assert (guess.x.tolist(), guess.value) == ([0.7], 2.25)
-    assert (guess.interval, guess.gain, guess.certified) == (None, None, False)
+    search.tell(Observation(0, lucky, np.array([5.0, 0.0])))
+    search.tell(Observation(1, good, np.array([2.0])))
+    search.tell(Observation(2, lucky, np.array([0.0])))
+    search.tell(Observation(3, good, np.array([2.5])))
+    incumbent = search.recommend()
+    assert (incumbent.x.tolist(), incumbent.value) == ([0.7], 2.25)
+    assert (incumbent.interval, incumbent.gain, incumbent.certified) == (None, None, False)
     assert search.explain() == {"trials": 4, "distinct points": 2}
 
 
 def test_known_standard_errors_weigh() -> None:
     search = RandomSearch().start(Domain.cube(1), 0)
     x = np.array([0.5])
-    search.tell(Told(0, x, np.array([1.0]), variance=0.1))
-    search.tell(Told(1, x, np.array([4.0]), variance=0.2))
+    search.tell(Observation(0, x, np.array([1.0]), variance=0.1))
+    search.tell(Observation(1, x, np.array([4.0]), variance=0.2))
     assert search.recommend().value == (1.0 / 0.1 + 4.0 / 0.2) / 15

@@ -11,7 +11,7 @@ from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, LogPosterior, Observations, Priors
 from quadrat.kernels import Matern
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.design import RandomSearch
 from quadrat.methods.surrogate import Learned, ModelSearch, Surrogate, learn_kernel
 from quadrat.methods.ucb.improvement import ExpectedImprovement
@@ -21,11 +21,13 @@ def objective(x: Array) -> float:
     return float(np.sin(5 * x[0]) + x[-1])
 
 
-def told(number: int, x: Array, *values: float, variance: float | None = None) -> Told:
-    return Told(number, x, np.array(values), variance)
+def told(number: int, x: Array, *values: float, variance: float | None = None) -> Observation:
+    return Observation(number, x, np.array(values), variance)
 
 
-def run(method: ExpectedImprovement, n: int, dimension: int = 2, seed: int = 0) -> tuple[ModelSearch, list[Told]]:
+def run(
+    method: ExpectedImprovement, n: int, dimension: int = 2, seed: int = 0
+) -> tuple[ModelSearch, list[Observation]]:
     search, history = method.start(Domain.cube(dimension), seed), []
     for number in range(n):
         x = search.ask(number, np.empty((0, dimension))).x
@@ -125,7 +127,7 @@ def test_a_kernel_of_another_dimension_is_refused_at_the_start() -> None:
 # --- what enters the posterior
 
 
-def settled(*trials: Told, noise: float = 0.1) -> Surrogate:
+def settled(*trials: Observation, noise: float = 0.1) -> Surrogate:
     method = ExpectedImprovement(kernel=Matern(2.5, 0.3), noise=noise, n_initial=1, standardise=False)
     model = Surrogate(method, 1)
     for trial in trials:
@@ -182,22 +184,22 @@ def test_pending_points_are_not_asked_again_and_leave_no_trace() -> None:
 
 def test_recommendation_is_the_evaluated_point_of_highest_mean() -> None:
     search, history = run(ExpectedImprovement(), 12)
-    guess = search.recommend()
+    incumbent = search.recommend()
     x = np.array([trial.x for trial in history])
-    means = search.model.belief.predict(x)
+    means = search.model.posterior.predict(x)
     best = int(np.argmax(means.mean))
-    assert np.array_equal(guess.x, x[best])
+    assert np.array_equal(incumbent.x, x[best])
     frame = search.model.frame
-    assert guess.value == pytest.approx(frame.shift + frame.scale * means.mean[best])
-    assert guess.interval is not None
-    assert guess.interval[1] - guess.interval[0] == pytest.approx(
+    assert incumbent.value == pytest.approx(frame.shift + frame.scale * means.mean[best])
+    assert incumbent.interval is not None
+    assert incumbent.interval[1] - incumbent.interval[0] == pytest.approx(
         2 * 1.6449 * frame.scale * means.deviation[best], 1e-4
     )
-    assert not guess.certified
-    assert guess.gain is not None
-    assert guess.gain >= 0
+    assert not incumbent.certified
+    assert incumbent.gain is not None
+    assert incumbent.gain >= 0
     again = search.recommend()
-    assert (again.value, again.gain) == (guess.value, guess.gain)
+    assert (again.value, again.gain) == (incumbent.value, incumbent.gain)
 
 
 def test_one_trial_is_enough_to_recommend() -> None:
@@ -220,10 +222,10 @@ def test_credible_interval_is_about_as_wide_as_it_says() -> None:
         search = method.start(Domain.cube(1), seed)
         for i in range(15):
             search.tell(told(i, x[i], f[i] + 0.1 * rng.standard_normal()))
-        guess = search.recommend()
-        truth = f[int(np.argmin(np.abs(x[:, 0] - guess.x[0])))]
-        assert guess.interval is not None
-        hits += guess.interval[0] <= truth <= guess.interval[1]
+        incumbent = search.recommend()
+        truth = f[int(np.argmin(np.abs(x[:, 0] - incumbent.x[0])))]
+        assert incumbent.interval is not None
+        hits += incumbent.interval[0] <= truth <= incumbent.interval[1]
     assert 24 <= hits <= 40
 
 

@@ -11,18 +11,18 @@ import pytest
 
 from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate
-from quadrat.methods.base import Domain, Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.methods.base import Domain, Incumbent, Method, MethodFacts, Observation, Proposal, Search
 from quadrat.randomness import generator
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scripted(Method):
-    """Asks `points` in turn, then random ones; recommends `guess` and certifies `certificate`, or the last x told."""
+    """Asks `points` in turn, then random ones; recommends `incumbent`, certifies `certificate`, or the last x."""
 
     facts: ClassVar[MethodFacts] = MethodFacts("Scripted", "none", "nothing", certifies=True)
 
     points: tuple[tuple[float, ...], ...] = ()
-    guess: Guess | None = None
+    incumbent: Incumbent | None = None
     certificate: Certificate | str = "not written down"
     log: list[tuple[str, object]] = field(default_factory=list, repr=False, compare=False)
 
@@ -42,7 +42,7 @@ class ScriptedSearch(Search):
     method: Scripted
     dimension: int
     seed: int
-    last: Told | None = None
+    last: Observation | None = None
 
     def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:  # noqa: ARG002
         self.method.log.append(("ask", pending.tolist()))
@@ -50,13 +50,15 @@ class ScriptedSearch(Search):
             return Proposal(np.array(self.method.points[number]), "written down")
         return Proposal(generator(self.seed, number).random(self.dimension), "random")
 
-    def tell(self, told: Told) -> None:
-        self.method.log.append(("tell", (told.number, told.x.tolist(), told.values.tolist(), told.variance)))
-        self.last = told
+    def tell(self, observation: Observation) -> None:
+        self.method.log.append(
+            ("tell", (observation.number, observation.x.tolist(), observation.values.tolist(), observation.variance))
+        )
+        self.last = observation
 
-    def recommend(self, context: Array | None = None) -> Guess:  # noqa: ARG002
+    def recommend(self, context: Array | None = None) -> Incumbent:  # noqa: ARG002
         assert self.last is not None
-        return self.method.guess or Guess(self.last.x, float(self.last.values.mean()))
+        return self.method.incumbent or Incumbent(self.last.x, float(self.last.values.mean()))
 
     def certificate(self, point: Array) -> Certificate | str:  # noqa: ARG002
         return self.method.certificate

@@ -14,7 +14,7 @@ from quadrat.confidence import Certificate
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
 from quadrat.loop import maximize
-from quadrat.methods.base import Ability, Domain, Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.methods.base import Ability, Domain, Incumbent, Method, MethodFacts, Observation, Proposal, Search
 from quadrat.methods.lp.method import LP0
 from quadrat.methods.registry import all_methods
 from quadrat.optimizer import Optimizer
@@ -39,7 +39,7 @@ class Uniform(Method):
 class UniformSearch(Search):
     def __init__(self, domain: Domain, seed: int) -> None:
         self.domain, self.seed = domain, seed
-        self.told: list[Told] = []
+        self.told: list[Observation] = []
 
     def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:  # noqa: ARG002
         assert context is not None, "never asked without a context"
@@ -47,13 +47,13 @@ class UniformSearch(Search):
         drawn = generator(self.seed, number).random(len(context))
         return Proposal(np.where(np.isnan(context), drawn, context), "uniform")
 
-    def tell(self, told: Told) -> None:
-        self.told.append(told)
+    def tell(self, observation: Observation) -> None:
+        self.told.append(observation)
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         assert context is not None, "never asked without a context"
         best = max(self.told, key=lambda told: float(told.values[0]))
-        return Guess(np.where(np.isnan(context), best.x, context), float(best.values[0]))
+        return Incumbent(np.where(np.isnan(context), best.x, context), float(best.values[0]))
 
     def certificate(self, point: Array) -> Certificate:
         return Certificate(float(point[list(self.domain.context)].sum()), point, (0.0, 1.0), 1.0)

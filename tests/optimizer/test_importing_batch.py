@@ -12,7 +12,7 @@ import pytest
 
 from quadrat.errors import InvalidInput
 from quadrat.methods.auto.surrogate import LearnedModel
-from quadrat.methods.base import Method, Told
+from quadrat.methods.base import Method, Observation
 from quadrat.optimizer import FAILED, Estimate, Measured, Optimizer
 from quadrat.optimizer.importing import plain_params
 from quadrat.randomness import generator
@@ -153,8 +153,8 @@ def test_the_search_is_told_once_in_order_and_then_of_failures(scripted: Make, m
     optimizer = optimizer_of(direction="minimize", method=scripted())
     log: list[object] = []
 
-    def tell_many(told: Sequence[Told]) -> None:
-        log.append([(one.number, one.x.tolist(), one.values.tolist(), one.variance) for one in told])
+    def tell_many(observations: Sequence[Observation]) -> None:
+        log.append([(one.number, one.x.tolist(), one.values.tolist(), one.variance) for one in observations])
 
     monkeypatch.setattr(optimizer._search, "tell_many", tell_many)
     monkeypatch.setattr(optimizer._search, "fail", lambda number, x: log.append((number, x.tolist())))

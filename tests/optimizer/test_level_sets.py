@@ -21,12 +21,12 @@ from quadrat.methods.base import (
     UNDECIDED,
     Classification,
     Domain,
-    Guess,
+    Incumbent,
     Method,
     MethodFacts,
+    Observation,
     Proposal,
     Search,
-    Told,
 )
 from quadrat.methods.level_sets.method import LevelSet
 from quadrat.optimizer import Optimizer
@@ -60,10 +60,10 @@ class HalvesSearch(Search):
     def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:  # noqa: ARG002
         return Proposal(np.full(2, 0.25), "scripted")
 
-    def tell(self, told: Told) -> None: ...
+    def tell(self, observation: Observation) -> None: ...
 
-    def recommend(self, context: Array | None = None) -> Guess:  # noqa: ARG002
-        return Guess(np.full(2, 0.25), 1.0)
+    def recommend(self, context: Array | None = None) -> Incumbent:  # noqa: ARG002
+        return Incumbent(np.full(2, 0.25), 1.0)
 
     def level_set(self) -> Classification:
         threshold = self.method.threshold

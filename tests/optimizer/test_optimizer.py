@@ -14,7 +14,7 @@ import pytest
 from quadrat.confidence import Certificate
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
-from quadrat.methods.base import Guess, Method
+from quadrat.methods.base import Incumbent, Method
 from quadrat.methods.lp.method import LP0
 from quadrat.optimizer import FAILED, Estimate, Optimizer, Trial
 from quadrat.space import Categorical, Float, Int, Space
@@ -228,8 +228,8 @@ def test_before_any_success_there_is_no_recommendation() -> None:
 
 @pytest.mark.parametrize(("direction", "sign"), [("maximize", 1.0), ("minimize", -1.0)])
 def test_values_and_intervals_come_back_in_the_users_direction(direction: str, sign: float, fitted: Make) -> None:
-    guess = Guess(np.array([0.25]), 2.0, interval=(1.0, 4.0), gain=0.5)
-    optimizer = run(optimizer_of(direction=direction, method=fitted(guess=guess)), [sign * 1.0, sign * 3.0])
+    incumbent = Incumbent(np.array([0.25]), 2.0, interval=(1.0, 4.0), gain=0.5)
+    optimizer = run(optimizer_of(direction=direction, method=fitted(incumbent=incumbent)), [sign * 1.0, sign * 3.0])
     got = optimizer.recommend()
     assert (got.value, got.estimated_gain) == (sign * 2.0, 0.5)
     assert got.credible_interval == ((1.0, 4.0) if sign > 0 else (-4.0, -1.0))
@@ -248,8 +248,8 @@ def test_one_sentence_says_why_recommended_and_best_seen_differ(scripted: Make) 
     coincide = run(optimizer_of(), [1.0, 2.0]).recommend()
     assert coincide.why == "The recommended point is also the best seen, in trial 1."
 
-    elsewhere = Guess(np.array([0.25]), 2.0)
-    why = run(optimizer_of(method=scripted(guess=elsewhere)), [1.0, 3.0]).recommend().why
+    elsewhere = Incumbent(np.array([0.25]), 2.0)
+    why = run(optimizer_of(method=scripted(incumbent=elsewhere)), [1.0, 3.0]).recommend().why
     assert why.startswith("Trial 1 gave the highest result, 3, noise included; ")
     assert "which was not tried itself" in why
 
@@ -258,14 +258,14 @@ def test_one_sentence_says_why_recommended_and_best_seen_differ(scripted: Make) 
     assert why.endswith("the recommended point has the lowest estimate given all results.")
 
     certificate = Certificate(0.1, np.array([0.25]), (0.0, 1.0), 1.1)
-    sure = Guess(np.array([0.25]), 2.0, interval=(0.0, 1.0), certified=True)
-    why = run(optimizer_of(method=scripted(guess=sure, certificate=certificate)), [1.0]).recommend().why
+    sure = Incumbent(np.array([0.25]), 2.0, interval=(0.0, 1.0), certified=True)
+    why = run(optimizer_of(method=scripted(incumbent=sure, certificate=certificate)), [1.0]).recommend().why
     assert why.endswith("the recommended point has the best guaranteed value.")
 
 
 # --- certificates
 
-SURE = Guess(np.array([0.25]), 0.5, interval=(0.25, 1.0), certified=True)
+SURE = Incumbent(np.array([0.25]), 0.5, interval=(0.25, 1.0), certified=True)
 CERTIFICATE = Certificate(0.125, np.array([0.25]), (0.25, 1.0), 1.5)
 
 
@@ -275,7 +275,7 @@ CERTIFICATE = Certificate(0.125, np.array([0.25]), (0.25, 1.0), 1.5)
 def test_certificate_in_the_users_direction(
     direction: str, interval: tuple[float, float], bound: float, scripted: Make
 ) -> None:
-    method = scripted(guess=SURE, certificate=CERTIFICATE)
+    method = scripted(incumbent=SURE, certificate=CERTIFICATE)
     optimizer = run(optimizer_of(direction=direction, method=method), [1.0])
     report = optimizer.certificate()
     assert (report.value, report.reason, report.rejected) == (0.125, None, None)
@@ -298,8 +298,8 @@ def test_where_there_is_no_certificate_the_reason_is_given(
     space: Space, outcomes: list[object], certificate: Certificate | str, reason: str, scripted: Make
 ) -> None:
     x = np.full(space.dimension, 0.25)
-    guess = Guess(x, 0.5, interval=(0.25, 1.0), certified=True)
-    optimizer = run(optimizer_of(space, method=scripted(guess=guess, certificate=certificate)), outcomes)
+    incumbent = Incumbent(x, 0.5, interval=(0.25, 1.0), certified=True)
+    optimizer = run(optimizer_of(space, method=scripted(incumbent=incumbent, certificate=certificate)), outcomes)
     report = optimizer.certificate()
     assert report.value is None
     assert re.search(reason, str(report.reason))
@@ -311,7 +311,7 @@ def test_where_there_is_no_certificate_the_reason_is_given(
 
 def test_rejected_assumptions(scripted: Make) -> None:
     rejected = Certificate(float("nan"), np.array([0.25]), (0.0, 1.0), 1.0, "B is too small")
-    optimizer = run(optimizer_of(method=scripted(guess=SURE, certificate=rejected)), [1.0])
+    optimizer = run(optimizer_of(method=scripted(incumbent=SURE, certificate=rejected)), [1.0])
     report = optimizer.certificate()
     assert (report.value, report.rejected) == (None, "B is too small")
     assert report.reason == "B is too small"
@@ -320,8 +320,8 @@ def test_rejected_assumptions(scripted: Make) -> None:
 
 def test_what_a_certifying_method_does_not_certify_is_not_called_credible(scripted: Make) -> None:
     """A method that states assumptions fits nothing: an interval that it does not stand for has no name."""
-    guess = Guess(np.array([0.25]), 0.5, interval=(0.25, 1.0), certified=False)
-    got = run(optimizer_of(method=scripted(guess=guess, certificate=CERTIFICATE)), [1.0]).recommend()
+    incumbent = Incumbent(np.array([0.25]), 0.5, interval=(0.25, 1.0), certified=False)
+    got = run(optimizer_of(method=scripted(incumbent=incumbent, certificate=CERTIFICATE)), [1.0]).recommend()
     assert got.certified_interval is None
     assert got.credible_interval is None
 

@@ -14,7 +14,7 @@ import pytest
 
 from quadrat.errors import InvalidInput
 from quadrat.methods.auto.method import Auto
-from quadrat.methods.base import Guess, Method
+from quadrat.methods.base import Incumbent, Method
 from quadrat.methods.design import RandomSearch
 from quadrat.optimizer import FAILED, Estimate, Measured, Optimizer
 from quadrat.optimizer.outcome import Reading, check_names, read_measured
@@ -284,7 +284,7 @@ def test_why(feasible: bool, x: int, chance: float, sentence: str) -> None:
 
 
 def test_the_recommendation_carries_what_the_search_says(fitted: Make) -> None:
-    method = fitted(guess=Guess(np.array([0.25, 0.5]), 2.0, feasibility=0.75))
+    method = fitted(incumbent=Incumbent(np.array([0.25, 0.5]), 2.0, feasibility=0.75))
     got = told(optimizer_of(method=method), (1.0, None)).recommend()
     assert got.estimated_feasibility == 0.75
 

@@ -186,8 +186,8 @@ def test_what_certifies_and_what_fits() -> None:
         fit.posterior(data).predict(X),
         gp.Priors(common_lengthscale=np.float64(0.5)),
         gp.LogNormal(np.float64(0.0), np.float64(1.0)),
-        methods.Told(0, X[0], Y[:2]),
-        methods.Guess(X[0], 1.0),
+        methods.Observation(0, X[0], Y[:2]),
+        methods.Incumbent(X[0], 1.0),
         methods.Proposal(X[0], "because"),
     ]
     for value in values:

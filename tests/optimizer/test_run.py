@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from quadrat._core.arrays import Array
-from quadrat.methods.base import Axis, Domain, Guess, Method, MethodFacts, Proposal, Search, Told
+from quadrat.methods.base import Axis, Domain, Incumbent, Method, MethodFacts, Observation, Proposal, Search
 from quadrat.optimizer import FAILED, Optimizer
 from quadrat.optimizer.run import domain_of
 from quadrat.randomness import generator
@@ -160,15 +160,15 @@ class Recording(Search):
     def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:  # noqa: ARG002
         return Proposal(generator(number).random(self.method.domains[0].dimension), "random")
 
-    def tell(self, told: Told) -> None:
-        self.method.log.append(("tell", told.number))
+    def tell(self, observation: Observation) -> None:
+        self.method.log.append(("tell", observation.number))
 
     def fail(self, number: int, x: Array) -> None:
         self.method.log.append(("fail", number))
         self.method.points.append(x)
 
-    def recommend(self, context: Array | None = None) -> Guess:  # noqa: ARG002
-        return Guess(np.full(self.method.domains[0].dimension, 0.5), 0.0)
+    def recommend(self, context: Array | None = None) -> Incumbent:  # noqa: ARG002
+        return Incumbent(np.full(self.method.domains[0].dimension, 0.5), 0.0)
 
 
 def test_a_search_starts_in_the_domain_of_the_space_and_hears_of_failures() -> None:

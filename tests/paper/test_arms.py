@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quadrat.methods.base import Axis, Domain, Told
+from quadrat.methods.base import Axis, Domain, Observation
 from quadrat.methods.ucb.ucb1 import UCB1
 
 
@@ -19,7 +19,7 @@ def regret(method: UCB1, means: list[float], n: int, seed: int, *, bernoulli: bo
         x = search.ask(number, none).x
         mean = means[values.index(float(x[0]))]
         value = float(rng.random() < mean) if bernoulli else mean + method.noise * rng.standard_normal()
-        search.tell(Told(number, x, np.array([value])))
+        search.tell(Observation(number, x, np.array([value])))
         lost[number] = max(means) - mean
     return np.cumsum(lost)
 

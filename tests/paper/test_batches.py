@@ -15,7 +15,7 @@ from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Kernel, Matern, SquaredExponential
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.lp.cells import Condition, Sharper
 from quadrat.methods.lp.method import LPGPUCB
 from quadrat.methods.lp.search import CellOptions, CertifiedSearch
@@ -73,7 +73,7 @@ def test_after_uncertainty_sampling_no_batch_tells_much(seed: int) -> None:
     )
     for number in range(T):
         x = search.ask(number, np.empty((0, 2))).x
-        search.tell(Told(number, x, np.zeros(1)))
+        search.tell(Observation(number, x, np.zeros(1)))
     gp = search.model.gp
     batch: list[Array] = []
     candidates = generator(seed, 74).random((4000, 2))
@@ -166,7 +166,7 @@ def test_stored_bounds_and_certificate_are_made_of_told_data_alone(dimension: in
             batch.append(search.ask(number, np.array(batch).reshape(-1, dimension)).x)
         for number, x in enumerate(batch, first):
             y = float(f.values(x[None])[0]) + NOISE * generator(9, number, 75).normal()
-            search.tell(Told(number, x, np.array([y])))
+            search.tell(Observation(number, x, np.array([y])))
     for pending in (2, 5):  # asked and never told
         search.ask(48 + pending, generator(9, pending, 76).random((pending, dimension)))
     again = recorded.done_again(started(dimension, 9, capacity))
@@ -194,7 +194,7 @@ def test_certificates_hold_after_every_batch(dimension: int) -> None:
                 batch.append(search.ask(number, np.array(batch).reshape(-1, dimension)).x)
             values = f.values(np.array(batch))
             for number, (x, y) in enumerate(zip(batch, values.tolist(), strict=True), first):
-                search.tell(Told(number, x, np.array([y + NOISE * generator(seed, number, 78).normal()])))
+                search.tell(Observation(number, x, np.array([y + NOISE * generator(seed, number, 78).normal()])))
             certificate = search.certificate(search.recommend().x)
             assert isinstance(certificate, Certificate)
             held &= best - float(f.values(certificate.point[None])[0]) <= certificate.value

@@ -15,7 +15,7 @@ from quadrat._core.arrays import Array
 from quadrat.confidence import Certificate, certified_maximum
 from quadrat.gp import realised_gain
 from quadrat.kernels import Kernel, Matern, OnAxes
-from quadrat.methods.base import Axis, Domain, Told
+from quadrat.methods.base import Axis, Domain, Observation
 from quadrat.methods.lp import contextual as lp_contextual
 from quadrat.methods.lp.method import LP0
 from quadrat.problems import draw_rkhs_function
@@ -39,7 +39,7 @@ def fails(seed: int, noise: float) -> bool:
     rounds = generator(seed, 2).integers(len(CONTEXTS), size=ROUNDS)
     for i, z in enumerate(rounds.tolist()):
         x = search.ask(i, np.empty((0, 2)), np.array([np.nan, CONTEXTS[z]])).x
-        search.tell(Told(i, x, f.values(x[None]) + noise * generator(seed, 3, i).normal()))
+        search.tell(Observation(i, x, f.values(x[None]) + noise * generator(seed, 3, i).normal()))
         if i % 5 != 4:
             continue
         for context in (*CONTEXTS[::2], 0.5):
@@ -120,7 +120,7 @@ def test_average_regret_falls_with_the_number_of_rounds() -> None:
         points = []
         for i, z in enumerate(generator(seed, 2).integers(4, size=30).tolist()):
             x = search.ask(i, np.empty((0, 2)), np.array([np.nan, CONTEXTS[z]])).x
-            search.tell(Told(i, x, problem.problem.values(x[None]) + 0.05 * generator(seed, 3, i).normal()))
+            search.tell(Observation(i, x, problem.problem.values(x[None]) + 0.05 * generator(seed, 3, i).normal()))
             points.append(x)
         regrets = problem.regrets(points)
         early.append(regrets[:8].mean())

@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from quadrat._core.arrays import Array
 from quadrat.kernels import Matern
-from quadrat.methods.base import Axis, Domain, FidelityAxis, Told
+from quadrat.methods.base import Axis, Domain, FidelityAxis, Observation
 from quadrat.methods.multi_fidelity.method import MFGPUCB, Index
 from quadrat.methods.ucb.gp_ucb import Finite
 
@@ -47,7 +47,7 @@ def bound_fails(seed: int, factor: float) -> bool:
         nearest = int(np.abs(GRID - x[0]).argmin())
         level = AXIS.coordinates.index(float(x[1]))
         value = f[level, nearest] + NOISE * rng.standard_normal()
-        search.tell(Told(number, np.array([GRID[nearest], x[1]]), np.array([value])))
+        search.tell(Observation(number, np.array([GRID[nearest], x[1]]), np.array([value])))
         index = Index(search.model.gps, search.model.gaps, search.root)
         if (index.values(GRID[:, None]) < f[1]).any():
             return True

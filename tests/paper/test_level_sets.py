@@ -13,7 +13,7 @@ from tests.labels import labels_at
 
 from quadrat.confidence import AdaptiveBand
 from quadrat.kernels import Matern, SquaredExponential
-from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Domain, Told
+from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Domain, Observation
 from quadrat.methods.level_sets.cells import LevelCells
 from quadrat.methods.level_sets.method import LevelSet, MultiScaleLevelSet
 from quadrat.methods.level_sets.search import LevelSearch
@@ -39,7 +39,7 @@ def fails(make: type[LevelSet] | type[MultiScaleLevelSet], seed: int, options: d
     decided = 0
     for i in range(25):
         x = search.ask(i, np.empty((0, 1))).x
-        search.tell(Told(i, x, np.array([float(f(x)) + NOISE * generator(seed, i, 12).normal()])))
+        search.tell(Observation(i, x, np.array([float(f(x)) + NOISE * generator(seed, i, 12).normal()])))
         if i % 5 == 4:
             labels = labels_at(search.level_set(), FINE)
             decided = int((labels != UNDECIDED).sum())
@@ -85,6 +85,6 @@ def test_half_the_width_is_noticed(share: float, caught: bool, monkeypatch: pyte
         search: LevelSearch = method.start(Domain.cube(1), seed)
         noise = generator(seed, 13).normal(size=40)
         for i, y in enumerate(noise):
-            search.tell(Told(i, np.array([0.5]), np.array([y])))
+            search.tell(Observation(i, np.array([0.5]), np.array([y])))
         failures += bool(search.level_set().label[0] != UNDECIDED)
     assert (failures > most(runs)) == caught, failures

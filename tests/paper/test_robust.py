@@ -11,7 +11,7 @@ import pytest
 
 from quadrat._core.arrays import Array
 from quadrat.kernels import Matern
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.robust.method import StableOpt
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
@@ -46,7 +46,7 @@ def test_robust_regret_is_at_most_twice_the_width_where_it_samples(seed: int) ->
             regret = worst.max() - float(worst[int(np.argmin(np.abs(GRID - aim.point[0])))])
             widths.append(2 * width * float(gp.predict(x[None, :]).deviation[0]))
             assert regret <= widths[-1] + 0.02
-        search.tell(Told(number, x, np.array([float(f.values(x[None, :])[0]) + NOISE * rng.standard_normal()])))
+        search.tell(Observation(number, x, np.array([float(f.values(x[None, :])[0]) + NOISE * rng.standard_normal()])))
     assert min(widths) < 0.8 * widths[0]  # the bound shrinks: what it says is not empty
     # The recommended point's worst case is at least its worst lower bound: the band holds there too.
     choice = search._choice()

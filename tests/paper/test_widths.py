@@ -9,7 +9,7 @@ from quadrat._core.arrays import Array
 from quadrat.confidence import AdaptiveBand, Assumptions, LocalBand, SimpleBand
 from quadrat.confidence.bands import contradiction
 from quadrat.kernels import Matern
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.lp.method import information_gain
 from quadrat.methods.lp.search import CellOptions, CertifiedSearch
 from quadrat.problems import RKHSFunction, draw_rkhs_function
@@ -50,7 +50,7 @@ def test_adaptive_band_is_at_most_half_as_wide_as_the_simple_one(style: str) -> 
 def test_a_norm_four_times_too_small_is_rejected_and_the_true_one_is_not() -> None:
     """D = 2, theta = .3, sigma = .1, true norm 4, 100 observations, delta = .05, 40 runs.
 
-    Told B = 1 the data reject in at least 80 % of runs; told B = 4 in at most delta of them (2 of 40).
+    Observation B = 1 the data reject in at least 80 % of runs; told B = 4 in at most delta of them (2 of 40).
     """
     told_one = told_four = 0
     for seed in range(40):
@@ -112,7 +112,7 @@ def searched(f: RKHSFunction, n: int, seed: int) -> tuple[Array, Array]:
     for i in range(n):
         points[i] = search.ask(i, np.empty((0, 2))).x
         values[i] = float(f(points[i])) + 0.1 * generator(seed, i, 5).normal()
-        search.tell(Told(i, points[i], values[i : i + 1]))
+        search.tell(Observation(i, points[i], values[i : i + 1]))
     return points, values
 
 

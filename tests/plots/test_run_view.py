@@ -123,8 +123,8 @@ def test_units_leave_out_what_does_not_exist(mixed_view: RunView) -> None:
 
 
 def test_beliefs_carry_their_kind(certified_view: RunView, mixed_view: RunView) -> None:
-    assert certified_view.believed(np.full((3, 2), 0.5)).kind == "certified"
-    found = mixed_view.believed(np.full((2, 5), 0.5))
+    assert certified_view.predictions(np.full((3, 2), 0.5)).kind == "certified"
+    found = mixed_view.predictions(np.full((2, 5), 0.5))
     assert found.kind == "credible 90 %"
     assert (found.low <= found.value).all()
     assert (found.value <= found.high).all()

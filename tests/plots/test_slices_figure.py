@@ -66,7 +66,7 @@ def test_mixed_spaces_show_every_kind_of_axis(mixed_view: RunView) -> None:
     assert list(mean_of(shown["drop"]).x) == pytest.approx([0.0, 0.3, 0.6, 0.9])
     assert "certified" not in str([trace.name for trace in figure.data])
     bars = kind.error_y
-    ends = [mixed_view.believed(mixed_view.point[None, :])]
+    ends = [mixed_view.predictions(mixed_view.point[None, :])]
     assert len(bars.array) == 3
     assert ends[0].kind == "credible 90 %"
     names = [trace.name for trace in figure.data if trace.showlegend]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from quadrat.report.told import TrialRow
+from quadrat.report.source import TrialRow
 from quadrat.report.trial_columns import trial_table
 
 ROWS = [

@@ -16,7 +16,7 @@ from quadrat.kernels import Matern
 from quadrat.methods import LP0, PiGPUCB
 from quadrat.plots.run_view import RunView
 from quadrat.report.findings import findings_of
-from quadrat.report.told import told_of
+from quadrat.report.source import report_source
 from quadrat.studies.notes import METHOD, count_pruned, kept_method, why_uncertified
 
 TEXT = "LP0(kernel=Matern(2.5, 0.5), norm_bound=2, noise=0.1, budget=20)"
@@ -77,10 +77,10 @@ def test_nothing_is_certified_of_a_pruned_study_by_a_method_that_is_given() -> N
 
 def test_figures_and_reports_are_of_the_method_that_is_kept() -> None:
     assert RunView.of(study_of(TEXT)).optimizer.method == CERTIFYING
-    said = findings_of(told_of(study_of(TEXT)))
+    said = findings_of(report_source(study_of(TEXT)))
     assert said.kind == "certified"
     assert said.remaining.said.startswith("Certified: ")
-    spoiled = findings_of(told_of(study_of(TEXT, pruned=True)))
+    spoiled = findings_of(report_source(study_of(TEXT, pruned=True)))
     assert spoiled.kind == "90 % credible"
     assert "not certified (1 trial was pruned: a pruner goes by the values seen" in spoiled.remaining.said
     assert spoiled.certificate.value is None

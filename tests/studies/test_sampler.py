@@ -24,7 +24,7 @@ import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable, QuadratWarning
 from quadrat.integrations import QuadratSampler, recommend
 from quadrat.methods import Auto
-from quadrat.methods.base import Failed, Method, Pruned, Told
+from quadrat.methods.base import Failure, Method, Observation, Pruned
 from quadrat.optimizer.outcome import Reading
 from quadrat.space import Categorical, Float, Int, Space
 from quadrat.studies import engine as study_engine
@@ -82,9 +82,9 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     def follow(self: StudyEngine, trials: Any) -> None:
         rebuild = self.run.search.rebuild
 
-        def noted(happened: Any) -> None:
-            seen.extend(happened)
-            rebuild(happened)
+        def noted(update: Any) -> None:
+            seen.extend(update)
+            rebuild(update)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(self.run.search, "rebuild", noted)
@@ -406,8 +406,8 @@ def test_outcomes(told: list[Any]) -> None:
     study.add_trial(finished(7, 1.5, TrialState.PRUNED, intermediate_values={0: float("nan")}))
     with pytest.warns(QuadratWarning, match="outside of search_space"):  # the sixth
         objective(study.ask())
-    assert [type(one) for one in told] == [Told, Pruned, Pruned, Failed, Told, Told, Pruned]
-    assert [one.values.tolist() for one in told if isinstance(one, Told)] == [[-2.0], [-1.0, -3.0], [-2.0]]
+    assert [type(one) for one in told] == [Observation, Pruned, Pruned, Failure, Observation, Observation, Pruned]
+    assert [one.values.tolist() for one in told if isinstance(one, Observation)] == [[-2.0], [-1.0, -3.0], [-2.0]]
     assert told[5].variance == 0.25
     assert told[0].variance is None
 
@@ -441,7 +441,7 @@ def test_constraints_of_either_form_are_respected(form: str, told: list[Any]) ->
         func = lambda trial: [trial.user_attrs["excess"]]  # noqa: E731
     study = optuna.create_study(sampler=QuadratSampler(seed=0, constraints_func=func))
     study.optimize(limited, n_trials=15)
-    constrained = [one for one in told if isinstance(one, Told)]
+    constrained = [one for one in told if isinstance(one, Observation)]
     assert all(one.constraints == (study.trials[one.number].params["x"] - 0.5,) for one in constrained)
     late = [trial.params["x"] for trial in study.trials[8:]]
     assert max(x for x in late if x <= 0.5) > 0.45

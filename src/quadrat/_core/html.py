@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from html import escape
 from typing import TypeAlias
 
-__all__ = ["Heights", "Markup", "Piece", "bar", "block", "curve", "heights", "pairs", "table"]
+__all__ = ["ColumnHeights", "Markup", "Piece", "bar", "block", "column_heights", "curve", "pairs", "table"]
 
 _DECADES = 100.0  # ratio of the largest to the smallest size, from which on a linear scale shows one step and a line
 
 
 @dataclass(frozen=True)
-class Heights:
+class ColumnHeights:
     """Heights from 0, the smallest number, to 1, the largest, all 0.5 where all are equal; `log`: of logarithms."""
 
     heights: tuple[float, ...]
     log: bool
 
 
-def heights(values: Sequence[float], columns: int) -> Heights:
+def column_heights(values: Sequence[float], columns: int) -> ColumnHeights:
     """Return numbers as heights, at most as many as there are columns, which are at least 1.
 
     Of more numbers than columns, evenly spaced ones are kept, the first and the last among them. The scale is
@@ -34,8 +34,8 @@ def heights(values: Sequence[float], columns: int) -> Heights:
 
     Examples
     --------
-    >>> heights([1000.0, 10.0, 10.0, 0.1], 2)
-    Heights(heights=(1.0, 0.0), log=True)
+    >>> column_heights([1000.0, 10.0, 10.0, 0.1], 2)
+    ColumnHeights(heights=(1.0, 0.0), log=True)
     """
     finite = [float(value) for value in values if math.isfinite(value)]
     count, last = min(len(finite), columns), len(finite) - 1
@@ -45,13 +45,13 @@ def heights(values: Sequence[float], columns: int) -> Heights:
     log = bool(kept) and one_sign and max(sizes) / _DECADES >= min(sizes)
     scaled = [math.copysign(1, value) * math.log(abs(value)) for value in kept] if log else kept
     if not scaled:
-        return Heights((), log=False)
+        return ColumnHeights((), log=False)
     low, high = min(scaled), max(scaled)
     if high == low:
-        return Heights((0.5,) * count, log)
+        return ColumnHeights((0.5,) * count, log)
     unit = 1.0 if math.isfinite(high - low) else 0.25  # large numbers of opposite signs: their difference overflows
     span = high * unit - low * unit
-    return Heights(tuple((value * unit - low * unit) / span for value in scaled), log)
+    return ColumnHeights(tuple((value * unit - low * unit) / span for value in scaled), log)
 
 
 _LINE = "1px solid rgba(128,128,128,.35)"
@@ -96,7 +96,7 @@ def pairs(rows: Iterable[tuple[str, Piece]]) -> Markup:
 
 def curve(values: Sequence[float], label: str) -> Markup | None:
     """Return numbers in order as a line of steps without axes, with its label; None where there are fewer than two."""
-    found = heights(values, _COLUMNS)
+    found = column_heights(values, _COLUMNS)
     count = len(found.heights)
     if count < 2:
         return None

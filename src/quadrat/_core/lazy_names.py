@@ -21,8 +21,8 @@ def lazy_names(
 
     Lists of names are separated by spaces. `home` has the public names of each module of the package, or of any module
     by its full name. `modules` are attributes without an import of their own. `former` has names that were public here
-    once, by the module of the package that has them now: they still resolve, with a warning. A name that left
-    the package is an AttributeError that says where it is.
+    once, by the module of the package that has them now, `Old=New` where the name is another one: they still resolve,
+    with a warning. A name that left the package is an AttributeError that says where it is.
 
     Examples
     --------
@@ -32,15 +32,19 @@ def lazy_names(
     """
     module_of = {name: module for module, names in home.items() for name in names.split()}
     attributes = set(modules.split())
-    moved = {name: module for module, names in (former or {}).items() for name in names.split()}
+    moved = {
+        word.split("=")[0]: (module, word.split("=")[-1])
+        for module, names in (former or {}).items()
+        for word in names.split()
+    }
 
     def load(name: str) -> object:
         if name in attributes:
             return import_module(f"{package}.{name}")  # which sets the attribute, so that this is asked once
         if name in moved:
-            new = f"{package}.{moved[name]}"
-            warn_of(f"{package}.{name}", f"{new}.{name}")
-            return getattr(import_module(new), name)
+            module, new = moved[name]
+            warn_of(f"{package}.{name}", f"{package}.{module}.{new}")
+            return getattr(import_module(f"{package}.{module}"), new)
         if name not in module_of:
             raise AttributeError(LEFT.get(f"{package}.{name}", f"module {package!r} has no attribute {name!r}"))
         home_of_name = module_of[name]

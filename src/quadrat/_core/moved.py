@@ -98,7 +98,7 @@ plots.importance_figure: plots.sobol_indices
 plots.run_view: plots.partition_view plots.study_axes plots.trial_text
 plots.style: plots.library
 report.findings: report.interval_strip report.noise
-report.told: report.reproduction
+report.source: report.reproduction
 space.parameter: space.choices space.conditions space.scales
 space.space: space.coding space.context space.dependencies
 studies.distributions: integrations.distributions

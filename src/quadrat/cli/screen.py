@@ -9,7 +9,7 @@ from textwrap import fill
 
 from rich.console import Console, RenderableType
 
-from quadrat._core.html import heights
+from quadrat._core.html import column_heights
 
 __all__ = ["ASCII", "BLOCKS", "Screen", "refold", "refusal", "sparkline", "visible"]
 
@@ -26,7 +26,7 @@ def sparkline(values: Sequence[float], width: int, levels: str = BLOCKS) -> tupl
     >>> sparkline([8.0, 4.0, 4.0, 2.0, 1.0], 3, ASCII)
     ('#:_', False)
     """
-    found = heights(values, width)
+    found = column_heights(values, width)
     top = len(levels) - 1
     return "".join(levels[round(height * top)] for height in found.heights), found.log
 

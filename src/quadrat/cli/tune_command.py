@@ -140,7 +140,7 @@ def _run(options: TuneOptions, study: Study, reference: ObjectiveReference, spac
             n_trials=sys.maxsize if options.total is None else options.total,
             timeout=options.timeout,
             trial_timeout=options.trial_timeout,
-            on_told=shown.told,
+            on_told=shown.show_ended,
         ).run()
     return _finish(study, options, screen, ending, time.monotonic() - started)
 

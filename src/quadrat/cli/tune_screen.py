@@ -72,7 +72,7 @@ class TuneScreen(logging.Handler):
             self._live.stop()
         logging.getLogger("quadrat").removeHandler(self)
 
-    def told(self, number: int, state: TrialState) -> None:
+    def show_ended(self, number: int, state: TrialState) -> None:
         """Show a trial that ended."""
         self._told += 1
         if not self._rows:

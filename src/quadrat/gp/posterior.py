@@ -358,9 +358,9 @@ class GaussianProcess:
         """
         if (self.noise_variances <= 0).any():
             raise InvalidInput("logdet: expected positive noise variances, got an observation without noise")
-        return self._told_logdet() - float(np.log(self.noise_variances).sum())
+        return self._logdet_without_pending() - float(np.log(self.noise_variances).sum())
 
-    def _told_logdet(self) -> float:
+    def _logdet_without_pending(self) -> float:
         return 2 * float(np.log(self._cholesky.diagonal[: self._told]).sum())
 
     @property
@@ -372,6 +372,6 @@ class GaussianProcess:
     @property
     def log_evidence(self) -> float:
         """Log density of all observations told, replicates counted (noise-free repeats of one point only once)."""
-        logdets = self._told_logdet() + self._within_logdet
+        logdets = self._logdet_without_pending() + self._within_logdet
         count = self._told + self._densities
         return -0.5 * (self.quadratic_form + logdets + count * float(np.log(2 * np.pi)))

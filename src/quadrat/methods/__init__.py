@@ -12,7 +12,7 @@ from quadrat._core.lazy_names import lazy_names
 if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps the two lists equal
     from quadrat.methods.additive.method import AddGPUCB
     from quadrat.methods.auto.method import Auto
-    from quadrat.methods.base import Domain, Guess, Method, MethodFacts, Proposal, Search, Told
+    from quadrat.methods.base import Domain, Incumbent, Method, MethodFacts, Observation, Proposal, Search
     from quadrat.methods.design import RandomSearch, SobolSearch
     from quadrat.methods.level_sets.method import LevelSet, MultiScaleLevelSet
     from quadrat.methods.lp.method import LP0, LPGPUCB
@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
 _HOME = {
     "additive.method": "AddGPUCB",
     "auto.method": "Auto",
-    "base": "Domain Guess Method MethodFacts Proposal Search Told",
+    "base": "Domain Incumbent Method MethodFacts Proposal Search Observation",
     "design": "RandomSearch SobolSearch",
     "level_sets.method": "LevelSet MultiScaleLevelSet",
     "lp.method": "LP0 LPGPUCB",
@@ -53,7 +53,7 @@ _HOME = {
     "ucb.pi_gp_ucb": "PiGPUCB",
     "ucb.ucb1": "UCB1",
 }
-_MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME)
+_MODULE_OF, _load, __dir__ = lazy_names(__name__, _HOME, former={"base": "Guess=Incumbent Told=Observation"})
 if not TYPE_CHECKING:  # so that type checkers know a misspelt name
     __getattr__ = _load
 
@@ -75,13 +75,14 @@ __all__ = [
     "Domain",
     "ExpectedImprovement",
     "Finite",
-    "Guess",
     "Heuristic",
+    "Incumbent",
     "Learned",
     "LevelSet",
     "Method",
     "MethodFacts",
     "MultiScaleLevelSet",
+    "Observation",
     "PiGPUCB",
     "ProbabilityOfImprovement",
     "Proposal",
@@ -89,7 +90,6 @@ __all__ = [
     "Search",
     "SobolSearch",
     "StableOpt",
-    "Told",
     "all_methods",
     "get",
     "names",

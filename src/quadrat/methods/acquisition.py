@@ -34,8 +34,8 @@ __all__ = [
     "UPPER",
     "Acquisition",
     "Effort",
-    "Part",
     "Score",
+    "SearchRegion",
     "Slope",
     "Values",
     "ascend",
@@ -265,7 +265,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Part:
+class SearchRegion:
     """The part of a domain in which a maximum is sought: a box as a cube of its own, and the axes that are free in it.
 
     Parameters
@@ -339,7 +339,7 @@ def maximise(
     values: Values,
     slopes: Slope | None,
     rng: np.random.Generator,
-    part: Part,
+    part: SearchRegion,
     *,
     centres: Array,
     effort: Effort = Effort(),
@@ -381,7 +381,7 @@ def maximise(
     ...     lambda x: -((x - peak) ** 2).sum(1),
     ...     lambda x: (-((x - peak) ** 2).sum(1), -2 * (x - peak)),
     ...     np.random.default_rng(0),
-    ...     Part(Domain.cube(2)),
+    ...     SearchRegion(Domain.cube(2)),
     ...     centres=np.empty((0, 2)),
     ... )
     >>> point.round(6).tolist(), round(value, 6)
@@ -418,7 +418,7 @@ def peaks(
     values: Values,
     slopes: Slope | None,
     rng: np.random.Generator,
-    part: Part,
+    part: SearchRegion,
     *,
     centres: Array,
     effort: Effort,
@@ -509,7 +509,7 @@ class Acquisition:
         For a posterior on the coordinates themselves.
         """
         centres = top_points(self.gp, self.domain.dimension)
-        return maximise(self.values, self.slopes, rng, Part(self.domain), centres=centres, effort=effort)
+        return maximise(self.values, self.slopes, rng, SearchRegion(self.domain), centres=centres, effort=effort)
 
 
 def expected_gain(

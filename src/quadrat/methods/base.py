@@ -39,16 +39,16 @@ __all__ = [
     "Axis",
     "Classification",
     "Domain",
-    "Failed",
+    "Failure",
     "FidelityAxis",
-    "Guess",
-    "Happened",
+    "Incumbent",
     "Method",
     "MethodFacts",
+    "Observation",
     "Proposal",
     "Pruned",
     "Search",
-    "Told",
+    "Update",
     "as_coordinates",
     "probed",
     "refuse_context",
@@ -297,7 +297,7 @@ _LARGEST_SUM, _LARGEST_SQUARE = 1e280, 1e100
 
 
 @dataclass(frozen=True)
-class Told:
+class Observation:
     """One finished trial, as a search sees it.
 
     Attributes
@@ -318,7 +318,7 @@ class Told:
     Examples
     --------
     >>> import numpy as np
-    >>> Told(0, np.array([0.5]), np.array([1.0, 1.2])).values.mean().round(2).item()
+    >>> Observation(0, np.array([0.5]), np.array([1.0, 1.2])).values.mean().round(2).item()
     1.1
     """
 
@@ -341,7 +341,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Failed:
+class Failure:
     """One trial at x, shape (D,), that ended without a value."""
 
     number: int
@@ -360,8 +360,8 @@ class Pruned:
     __repr__ = printed
 
 
-Happened: TypeAlias = Told | Failed | Pruned | tuple[Told, ...]
-"""What a search is told: one trial, or several at once."""
+Update: TypeAlias = Observation | Failure | Pruned | tuple[Observation, ...]
+"""News for a search: one trial that was told, failed or was pruned, or several told at once."""
 
 
 @dataclass(frozen=True)
@@ -391,7 +391,7 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class Guess:
+class Incumbent:
     """A recommended point and what is believed of f there.
 
     Attributes
@@ -417,9 +417,9 @@ class Guess:
     >>> from quadrat.methods import RandomSearch
     >>> from quadrat.methods.base import Domain
     >>> search = RandomSearch().start(Domain.cube(1), seed=0)
-    >>> search.tell(Told(0, np.array([0.5]), np.array([1.0])))
+    >>> search.tell(Observation(0, np.array([0.5]), np.array([1.0])))
     >>> search.recommend()
-    Guess(x=[0.5], value=1.0, interval=None, certified=False, gain=None, gain_upper=None, feasibility=None)
+    Incumbent(x=[0.5], value=1.0, interval=None, certified=False, gain=None, gain_upper=None, feasibility=None)
     """
 
     x: Array
@@ -514,7 +514,7 @@ class Search(ABC):
     >>> search = SobolSearch().start(Domain.cube(1), seed=0)
     >>> for number in range(8):
     ...     x = search.ask(number, np.empty((0, 1))).x
-    ...     search.tell(Told(number, x, -((x - 0.3) ** 2)))
+    ...     search.tell(Observation(number, x, -((x - 0.3) ** 2)))
     >>> search.recommend().x.round(1).tolist()
     [0.3]
     """
@@ -543,15 +543,15 @@ class Search(ABC):
         """
 
     @abstractmethod
-    def tell(self, told: Told) -> None:
-        """Take in one finished trial, `told`."""
+    def tell(self, observation: Observation) -> None:
+        """Take in the `observation` of one finished trial."""
 
-    def tell_many(self, told: Sequence[Told]) -> None:
-        """Take in many finished trials `told` at once, such as old results, in this order.
+    def tell_many(self, observations: Sequence[Observation]) -> None:
+        """Take in the `observations` of many finished trials at once, such as old results, in this order.
 
         A search that learns may do so once, after the last: it need not end as it would by telling one after another.
         """
-        for one in told:
+        for one in observations:
             self.tell(one)
 
     def fail(self, number: int, x: Array) -> None:  # noqa: B027  # most searches only avoid the point
@@ -564,27 +564,27 @@ class Search(ABC):
         """
         self.fail(number, x)
 
-    def take(self, happened: Happened) -> None:
-        """Take in whatever `happened`: one trial told, failed or pruned, or several told at once."""
-        if isinstance(happened, Told):
-            self.tell(happened)
-        elif isinstance(happened, Failed):
-            self.fail(happened.number, happened.x)
-        elif isinstance(happened, Pruned):
-            self.prune(happened.number, happened.x)
+    def update(self, news: Update) -> None:
+        """Take in `news` of any kind: one trial told, failed or pruned, or several told at once."""
+        if isinstance(news, Observation):
+            self.tell(news)
+        elif isinstance(news, Failure):
+            self.fail(news.number, news.x)
+        elif isinstance(news, Pruned):
+            self.prune(news.number, news.x)
         else:
-            self.tell_many(happened)
+            self.tell_many(news)
 
-    def rebuild(self, happened: Sequence[Happened]) -> None:
-        """Take in what `happened`, in this order: what an earlier search was told, and be as that one was.
+    def rebuild(self, updates: Sequence[Update]) -> None:
+        """Take in all `updates` of an earlier search, in this order, and be as that search was.
 
-        What no later answer rests on may be left out.
+        Whatever no later answer rests on may be left out.
         """
-        for one in happened:
-            self.take(one)
+        for one in updates:
+            self.update(one)
 
     @abstractmethod
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         """Return the best point according to what was told; at least one trial was.
 
         In a `context`, as of `ask`, the best point there: the context need not have been seen before.
@@ -685,7 +685,7 @@ class Method(ABC):
     facts
         What `quadrat methods` and docs/methods.md say of it.
     estimates_gain
-        Whether its searches recommend with `Guess.gain_upper`, on which `stop_at_gain` rests.
+        Whether its searches recommend with `Incumbent.gain_upper`, on which `stop_at_gain` rests.
 
     Examples
     --------

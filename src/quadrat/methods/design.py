@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from quadrat._core.arrays import Array
-from quadrat.methods.base import Domain, Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
+from quadrat.methods.base import Domain, Incumbent, Method, MethodFacts, Observation, Proposal, Search, refuse_context
 from quadrat.randomness import generator
 
 __all__ = ["DesignSearch", "RandomSearch", "SobolSearch"]
@@ -34,27 +34,27 @@ class DesignSearch(Search):
     def __init__(self, point: Callable[[int], Array], why: str) -> None:
         self._point = point
         self._why = why
-        self._told: dict[bytes, list[Told]] = {}
+        self._told: dict[bytes, list[Observation]] = {}
 
     def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:  # noqa: ARG002
         """Return the next point of the design, which is no pending one: points repeat with probability 0."""
         refuse_context(self, context)
         return Proposal(self._point(number), self._why)
 
-    def tell(self, told: Told) -> None:
-        self._told.setdefault((told.x + 0.0).tobytes(), []).append(told)
+    def tell(self, observation: Observation) -> None:
+        self._told.setdefault((observation.x + 0.0).tobytes(), []).append(observation)
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         refuse_context(self, context)
         means = [_mean(trials) for trials in self._told.values()]
         best = int(np.argmax(means))
-        return Guess(list(self._told.values())[best][0].x.copy(), means[best])
+        return Incumbent(list(self._told.values())[best][0].x.copy(), means[best])
 
     def explain(self) -> dict[str, object]:
         return {"trials": sum(len(trials) for trials in self._told.values()), "distinct points": len(self._told)}
 
 
-def _mean(trials: list[Told]) -> float:
+def _mean(trials: list[Observation]) -> float:
     """Mean of everything measured at one point; by precision only where every trial there has a positive one."""
     variances = [told.variance for told in trials]
     if all(variance is not None and variance > 0 for variance in variances):

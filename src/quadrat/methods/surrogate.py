@@ -29,7 +29,7 @@ from quadrat.gp.prediction import Posterior
 from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.kernels import Kernel, Matern
 from quadrat.methods.acquisition import Acquisition, Score, expected_gain
-from quadrat.methods.base import CREDIBLE, Domain, Guess, Method, Proposal, Search, Told, refuse_context
+from quadrat.methods.base import CREDIBLE, Domain, Incumbent, Method, Observation, Proposal, Search, refuse_context
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 
@@ -166,7 +166,7 @@ class Frame:
         """Return noise variances in model units, never so small that the matrix becomes singular."""
         return np.maximum(variances / self.scale**2, _LEAST_VARIANCE * self.kernel.variance)
 
-    def guess(self, x: Array, mean: float, deviation: float, gain: tuple[float, float] | None) -> Guess:
+    def incumbent(self, x: Array, mean: float, deviation: float, gain: tuple[float, float] | None) -> Incumbent:
         """Return what is believed of f at x (D,), in the units of the values, with a 90 % credible interval.
 
         `gain` is the estimate of what is still to gain and its upper value, in model units like mean and deviation;
@@ -174,7 +174,7 @@ class Frame:
         """
         low, high = (self.to_values(mean + side * CREDIBLE * deviation) for side in (-1, 1))
         estimate, upper = (None, None) if gain is None else (self.scale * part for part in gain)
-        return Guess(x, self.to_values(mean), (low, high), gain=estimate, gain_upper=upper)
+        return Incumbent(x, self.to_values(mean), (low, high), gain=estimate, gain_upper=upper)
 
 
 F = TypeVar("F")
@@ -201,7 +201,7 @@ class Learning(ABC, Generic[F]):
             self._provisional = self._learn()
         return self._provisional
 
-    def _told(self, *, due: bool) -> None:
+    def _learn_if_due(self, *, due: bool) -> None:
         """Forget what was learned before the initial design is complete; learn where that is due."""
         self._provisional = None
         if due:
@@ -228,7 +228,7 @@ class Surrogate(Learning[Frame]):
         self._built: Frame | None = None  # what the two posteriors below were built with
         self._absorbed = 0  # observations that they have taken in
         self._index: GaussianProcess
-        self._belief: GaussianProcess | None = None  # None where a sketched one is yet to be made from `_index`
+        self._posterior: GaussianProcess | None = None  # None where a sketched one is yet to be made from `_index`
 
     # --- what was told
 
@@ -247,14 +247,14 @@ class Surrogate(Learning[Frame]):
         """Their noise variances in model units, shape (N,)."""
         return self.frame.variances(np.array(self._variance))
 
-    def tell(self, told: Told) -> None:
+    def tell(self, observation: Observation) -> None:
         """Take in one trial; learn the kernel where that is due."""
-        for value, variance in readings(told, self.method.noise):
-            self._x.append(np.asarray(told.x, dtype=np.float64))
+        for value, variance in readings(observation, self.method.noise):
+            self._x.append(np.asarray(observation.x, dtype=np.float64))
             self._y.append(value)
             self._variance.append(variance)
         self.trials += 1
-        self._told(due=is_due(self.method.form_of_kernel, self.trials, self.method.n_initial))
+        self._learn_if_due(due=is_due(self.method.form_of_kernel, self.trials, self.method.n_initial))
 
     # --- what is believed
 
@@ -265,14 +265,14 @@ class Surrogate(Learning[Frame]):
         return self._index
 
     @property
-    def belief(self) -> GaussianProcess:
+    def posterior(self) -> GaussianProcess:
         """The posterior under the stated noise, which recommends; it is `gp` unless the method regularises more."""
         self._update()
-        if self._belief is None:
+        if self._posterior is None:
             assert isinstance(self._index, SketchedProcess)
             # One dictionary serves both: a second sketch would cost as much again, for an answer that is seldom read.
-            self._belief = self._index.with_noise(self.noise**2 / self._index.noise_variance)
-        return self._belief
+            self._posterior = self._index.with_noise(self.noise**2 / self._index.noise_variance)
+        return self._posterior
 
     @property
     def noise(self) -> float:
@@ -306,16 +306,16 @@ class Surrogate(Learning[Frame]):
         told = len(self._y)
         if self._absorbed == told:
             return
-        if isinstance(self._index, SketchedProcess) and self._belief is not self._index:
-            self._belief = None
+        if isinstance(self._index, SketchedProcess) and self._posterior is not self._index:
+            self._posterior = None
         ratio = self._index.noise_variance / self.noise**2
         for row in range(self._absorbed, told):
             # One by one: a block would round differently, and a replay that asks less often would not be exact.
             x, y = self._x[row][None, :], frame.to_model(np.array(self._y[row : row + 1]))
             variance = frame.variances(np.array(self._variance[row : row + 1]))
-            if self._belief is not None:
-                self._belief.add(x, y, variance)
-            if self._index is not self._belief:
+            if self._posterior is not None:
+                self._posterior.add(x, y, variance)
+            if self._index is not self._posterior:
                 self._index.add(x, y, ratio * variance)
         self._absorbed = told
 
@@ -325,11 +325,11 @@ class Surrogate(Learning[Frame]):
         regulariser = self.method.regulariser(noise)
         same = regulariser == noise
         if sketch is None:
-            self._belief = self.exact(frame, noise)
-            self._index = self._belief if same else self.exact(frame, regulariser)
+            self._posterior = self.exact(frame, noise)
+            self._index = self._posterior if same else self.exact(frame, regulariser)
         else:
             self._index = SketchedProcess(frame.kernel, noise_variance=regulariser, sketch=sketch, seed=self.seed)
-            self._belief = self._index if same else None
+            self._posterior = self._index if same else None
         self._built, self._absorbed = frame, 0
 
     def exact(self, frame: Frame, noise_variance: float) -> GaussianProcess:
@@ -368,7 +368,7 @@ class Surrogate(Learning[Frame]):
             "kernel": repr(frame.kernel),
             "shift": frame.shift,
             "scale": frame.scale,
-            "log evidence": self.belief.log_evidence,
+            "log evidence": self.posterior.log_evidence,
             "information gain": self.gain,
         }
 
@@ -463,26 +463,26 @@ class ModelSearch(Search):
             x, value = Acquisition(gp, score, Domain.cube(self.dimension)).maximise(rng)
         return Proposal(x, f"{why} ({value:.4g})")
 
-    def tell(self, told: Told) -> None:
-        self.model.tell(told)
+    def tell(self, observation: Observation) -> None:
+        self.model.tell(observation)
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         """Return the evaluated point of highest posterior mean, with a 90 % credible interval."""
         refuse_context(self, context)
-        gp = self.model.belief
+        gp = self.model.posterior
         at = gp.predict(gp.x)
         best = int(np.argmax(at.mean))
         gain = expected_gain(gp, gp.x[best], generator(self.seed, self.model.trials, _GAIN), self.domain)
-        return self.model.frame.guess(gp.x[best].copy(), float(at.mean[best]), float(at.deviation[best]), gain)
+        return self.model.frame.incumbent(gp.x[best].copy(), float(at.mean[best]), float(at.deviation[best]), gain)
 
     @property
-    def belief(self) -> Posterior:
+    def posterior(self) -> Posterior:
         """The posterior under the stated noise, in model units."""
-        return self.model.belief
+        return self.model.posterior
 
     def predict(self, points: Array) -> tuple[Array, Array, Array]:
         """Posterior mean under the stated noise, with a 90 % credible interval, shapes (m,)."""
-        frame, at = self.model.frame, self.belief.predict(points)
+        frame, at = self.model.frame, self.posterior.predict(points)
         mean, half = frame.shift + frame.scale * at.mean, frame.scale * CREDIBLE * at.deviation
         return mean, mean - half, mean + half
 
@@ -490,11 +490,11 @@ class ModelSearch(Search):
         return self.model.explain()
 
 
-def readings(told: Told, noise: float) -> list[tuple[float, float]]:
+def readings(observation: Observation, noise: float) -> list[tuple[float, float]]:
     """Return (value, noise variance) of what was told: each value where the noise is `noise`, else their mean."""
-    if told.variance is None:
-        return [(float(value), noise**2) for value in told.tame_values]
-    return [(float(np.mean(told.tame_values)), float(told.variance))]
+    if observation.variance is None:
+        return [(float(value), noise**2) for value in observation.tame_values]
+    return [(float(np.mean(observation.tame_values)), float(observation.variance))]
 
 
 def merged(x: Array, y: Array, variances: Array, least: float) -> Observations:

@@ -15,7 +15,7 @@ from quadrat._core.arrays import Array
 from quadrat._core.blas_threads import on_one_blas_thread
 from quadrat.confidence import CertificateCurve
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.methods.base import DOES_NOT_CERTIFY, Guess, Method
+from quadrat.methods.base import DOES_NOT_CERTIFY, Incumbent, Method
 from quadrat.optimizer.importing import Study, Table, gather_batch, plain_params
 from quadrat.optimizer.level_sets import LevelSetReport, level_set_of
 from quadrat.optimizer.method_choice import check_method, require, resolve
@@ -49,7 +49,7 @@ _TOLD = "told by the user"  # why a trial that was added is in the run
 class _Recommended:
     """The point that a search recommends: on the cube, shape (D,), and as parameters that give exactly that point."""
 
-    guess: Guess
+    incumbent: Incumbent
     x: Array
     params: dict[str, Any]
     evaluated: bool  # whether a trial was there
@@ -388,12 +388,12 @@ class Optimizer:
         if point is not None and not self._space.feasible(chosen.params):
             raise nothing_feasible_in_context()
         found = recommendation_of(
-            chosen.guess,
+            chosen.incumbent,
             chosen.params,
             best if context is None else self._best_in(context, best),
             direction=self._direction,
             method=self._method,
-            certified=chosen.guess.certified and self._is_certified(context),
+            certified=chosen.incumbent.certified and self._is_certified(context),
             evaluated=chosen.evaluated,
         )
         if self._space.feasible(found.params):
@@ -621,32 +621,36 @@ class Optimizer:
         met = [record for record in allowed if record.feasible is not False]
         return [record.number for record in met or allowed]
 
-    def _best_believed(self, numbers: Sequence[int], certified: bool) -> Guess:
+    def _best_believed(self, numbers: Sequence[int], certified: bool) -> Incumbent:
         """Return the point of these complete trials that is believed to be best; without a model, the best mean."""
         points = np.array([self._history.point(number) for number in numbers])
         found = self._search.predict(points)
         if found is None:
             told = [self._history.values(number) for number in numbers]
             means = np.array([self._direction.turn(sum(values) / len(values)) for values in told])
-            return Guess(points[int(np.argmax(means))], float(means.max()))
+            return Incumbent(points[int(np.argmax(means))], float(means.max()))
         best = int(np.argmax(found[1] if certified else found[0]))
         value, low, high = (float(part[best]) for part in found)
-        return Guess(points[best], value, (low, high), certified)
+        return Incumbent(points[best], value, (low, high), certified)
 
     def _mark_of(self, x: Array) -> int:
         return zlib.crc32(x.tobytes(), self._mark)
 
     def _recommended(self, context: Array | None) -> _Recommended:
         """Return the point to use, in a context, shape (D,), where there is one: what every answer is about."""
-        guess = self._search.recommend(context)
-        x, params, evaluated = self._params_at(guess.x)
+        incumbent = self._search.recommend(context)
+        x, params, evaluated = self._params_at(incumbent.x)
         if context is None and not self._space.feasible(params) and (tried := self._allowed_trials()):
-            guess = self._best_believed(tried, guess.certified)  # a trial was added where nothing may be evaluated
-            x, params, evaluated = self._params_at(guess.x)
-        if guess.certified and (at := self._search.predict(x[None])) is not None:  # what is certified is of this point
+            incumbent = self._best_believed(
+                tried, incumbent.certified
+            )  # a trial was added where nothing may be evaluated
+            x, params, evaluated = self._params_at(incumbent.x)
+        if (
+            incumbent.certified and (at := self._search.predict(x[None])) is not None
+        ):  # what is certified is of this point
             value, low, high = (float(part[0]) for part in at)
-            guess = replace(guess, x=x, value=value, interval=(low, high))
-        return _Recommended(guess, x, params, evaluated)
+            incumbent = replace(incumbent, x=x, value=value, interval=(low, high))
+        return _Recommended(incumbent, x, params, evaluated)
 
     def _params_at(self, x: Array) -> tuple[Array, dict[str, Any], bool]:
         """Return the point that the parameters at x, shape (D,), stand for, the parameters, and if they were tried."""

@@ -23,7 +23,7 @@ import numpy as np
 from quadrat._core.arrays import Array
 from quadrat._core.printing import printed
 from quadrat.errors import InvalidInput, QuadratWarning
-from quadrat.methods.base import Method, Told
+from quadrat.methods.base import Method, Observation
 
 __all__ = [
     "FAILED",
@@ -455,8 +455,9 @@ class Direction(Enum):
         """Return the method for values as the search sees them."""
         return method if self is Direction.MAXIMIZE else method.turned()
 
-    def told(self, number: int, x: Array, reading: Reading) -> Told:
+    def observation(self, number: int, x: Array, reading: Reading) -> Observation:
         """Return trial `number` at x, shape (D,), which was read to be complete, as the search sees it."""
         values = np.array([self.turn(value) for value in reading.values])
         variance = None if reading.sem is None else reading.sem**2
-        return Told(number, x, values, variance, tuple(reading.constraints.values()))  # in the order of their names
+        constraints = tuple(reading.constraints.values())  # in the order of their names
+        return Observation(number, x, values, variance, constraints)

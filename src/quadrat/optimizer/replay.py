@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from quadrat.errors import InvalidInput
-from quadrat.methods.base import Happened
+from quadrat.methods.base import Update
 from quadrat.optimizer.importing import Batch
 from quadrat.optimizer.run import Event, Run, batch_of, reading_of, refusing
 from quadrat.space.space import context_of, context_point
@@ -75,22 +75,22 @@ class Replay:
 
     def restore(self, stop: int) -> None:
         """Let the events before `stop` happen without asking the search, which is told all of them at once."""
-        run, happened = self._run, list[Happened]()
+        run, updates = self._run, list[Update]()
         with _garbage_left_alone():
             while self._place < stop:
                 end = next((i for i in range(self._place, stop) if self._events[i]["event"] == "add_many"), stop)
-                happened += self._restored(self._events[self._place : end])
+                updates += self._restored(self._events[self._place : end])
                 self._place = end
                 if end < stop:
                     event = self._events[end]
                     with refusing(event):
                         batch = batch_of(event, run.space, run.history.constraint_names)
-                        happened += run.all_happened(batch)
+                        updates += run.updates_of(batch)
                         run.keep(batch, event["why"])
                     self._place += 1
-            run.search.rebuild(happened)
+            run.search.rebuild(updates)
 
-    def _restored(self, events: Sequence[Event]) -> list[Happened]:
+    def _restored(self, events: Sequence[Event]) -> list[Update]:
         points, first = self._points[self._asked :], self._run.history.next_number
         asks = [event for event in events if event["event"] == "ask"]
         self._asked += len(asks)

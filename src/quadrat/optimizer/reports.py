@@ -13,7 +13,7 @@ from quadrat._core.printing import labelled
 from quadrat.confidence import CertificateCurve, certificate_curve
 from quadrat.errors import NotAvailable
 from quadrat.kernels import Kernel
-from quadrat.methods.base import Guess, Method, Search
+from quadrat.methods.base import Incumbent, Method, Search
 from quadrat.optimizer.history import History
 from quadrat.optimizer.importing import plain_params
 from quadrat.optimizer.outcome import Direction
@@ -228,7 +228,7 @@ def why_recommended(
 
 
 def recommendation_of(
-    guess: Guess,
+    incumbent: Incumbent,
     params: dict[str, Any],
     best: BestSeen,
     *,
@@ -242,25 +242,25 @@ def recommendation_of(
     `params` are the parameters at its point, and `evaluated` is whether a trial was there; `best` is the best seen, and
     `certified` whether the run has a certificate.
     """
-    interval = None if guess.interval is None else direction.turn_interval(guess.interval)
-    certifies = guess.certified or method.facts.certifies  # then its intervals are never a fitted model's
+    interval = None if incumbent.interval is None else direction.turn_interval(incumbent.interval)
+    certifies = incumbent.certified or method.facts.certifies  # then its intervals are never a fitted model's
     return Recommendation(
         params=params,
-        value=direction.turn(guess.value),
-        certified_interval=interval if guess.certified and certified else None,
+        value=direction.turn(incumbent.value),
+        certified_interval=interval if incumbent.certified and certified else None,
         credible_interval=None if certifies else interval,
-        estimated_gain=guess.gain,
-        estimated_gain_upper=guess.gain_upper,
+        estimated_gain=incumbent.gain,
+        estimated_gain_upper=incumbent.gain_upper,
         best_seen=best,
         why=why_recommended(
             params,
             best,
             best_word=direction.best,
-            certified=guess.certified and certified,
+            certified=incumbent.certified and certified,
             evaluated=evaluated,
-            feasibility=guess.feasibility,
+            feasibility=incumbent.feasibility,
         ),
-        estimated_feasibility=guess.feasibility,
+        estimated_feasibility=incumbent.feasibility,
     )
 
 

@@ -33,7 +33,7 @@ import numpy as np
 from quadrat._core.arrays import Array
 from quadrat._core.moved import AS_PRINTED
 from quadrat.errors import InvalidInput
-from quadrat.methods.base import Axis, Domain, Failed, FidelityAxis, Happened, Method, Pruned, Told, probed
+from quadrat.methods.base import Axis, Domain, Failure, FidelityAxis, Method, Observation, Pruned, Update, probed
 from quadrat.optimizer.history import Costs, History
 from quadrat.optimizer.importing import Batch
 from quadrat.optimizer.outcome import Direction, Reading, check_names
@@ -58,7 +58,7 @@ __all__ = [
     "nothing_feasible_in_context",
     "reading_of",
     "refusing",
-    "told",
+    "tell_event",
 ]
 
 Event: TypeAlias = dict[str, Any]
@@ -94,7 +94,7 @@ def asked(number: int, params: Mapping[str, Any], why: str, by: str) -> Event:
     return {"event": "ask", "number": number, "by": by, "params": dict(params), "why": why}
 
 
-def told(number: int, reading: Reading) -> Event:
+def tell_event(number: int, reading: Reading) -> Event:
     """Return the event of a tell."""
     return {
         "event": "tell",
@@ -376,16 +376,16 @@ class Run:
 
     def finish(self, number: int, reading: Reading) -> None:
         """Give a pending trial its outcome."""
-        self.search.take(self._happened(number, self.history.point(number), reading))
+        self.search.update(self._update_of(number, self.history.point(number), reading))
         self.history.finish(number, reading)
-        self.events.append(told(number, reading))
+        self.events.append(tell_event(number, reading))
 
     def add(self, batch: Batch, why: str) -> range:
         """Add trials that have their outcomes, all at once, and return their numbers."""
         first = self.history.next_number
         if len(batch):
-            for happened in self.all_happened(batch):
-                self.search.take(happened)
+            for update in self.updates_of(batch):
+                self.search.update(update)
             self.keep(batch, why)
         return range(first, first + len(batch))
 
@@ -394,19 +394,19 @@ class Run:
         self.events.append(added(self.history.next_number, batch, why))
         self.history.add(batch, why)
 
-    def all_happened(self, batch: Batch) -> list[Happened]:
+    def updates_of(self, batch: Batch) -> list[Update]:
         """Return what the search is told of trials that are added: those with values together, then those that failed.
 
         They are numbered from the next number on.
         """
         first = self.history.next_number
         trials = zip(range(first, first + len(batch)), batch.x, batch.readings, strict=True)
-        each = [self._happened(*trial) for trial in trials]
-        complete = tuple(one for one in each if isinstance(one, Told))
-        failed = [one for one in each if not isinstance(one, Told)]
+        each = [self._update_of(*trial) for trial in trials]
+        complete = tuple(one for one in each if isinstance(one, Observation))
+        failed = [one for one in each if not isinstance(one, Observation)]
         return [complete, *failed] if complete else [*failed]
 
-    def restore(self, events: Sequence[Event], points: Array) -> list[Happened]:
+    def restore(self, events: Sequence[Event], points: Array) -> list[Update]:
         """Let asks and tells happen again without asking the search; return what it is to be told of them.
 
         The `events`, in order, none of many trials, become part of the log; `points`, shape (n, D), has one for each
@@ -416,7 +416,7 @@ class Run:
         begun: list[Event] = []
         rows: dict[int, int] = {}
         finished: dict[int, Reading] = {}
-        happened: list[Happened] = []
+        updates: list[Update] = []
 
         def keep() -> None:
             why = [event["why"] for event in begun]
@@ -440,19 +440,19 @@ class Run:
                     history.require_pending(number)
                 reading = reading_of(event, names)
                 x = points[rows[number]] if number in rows else history.point(number)
-                happened.append(self._happened(number, x, reading))
+                updates.append(self._update_of(number, x, reading))
             if reading.failure is None:
                 names = names or tuple(reading.constraints)
             finished[number] = reading
-            self.events.append(told(number, reading))
+            self.events.append(tell_event(number, reading))
         keep()
-        return happened
+        return updates
 
-    def _happened(self, number: int, x: Array, reading: Reading) -> Told | Failed | Pruned:
+    def _update_of(self, number: int, x: Array, reading: Reading) -> Observation | Failure | Pruned:
         """Return what the search is told of a trial at x, shape (D,)."""
         if reading.pruned:
             return Pruned(number, x)
-        return self.direction.told(number, x, reading) if reading.failure is None else Failed(number, x)
+        return self.direction.observation(number, x, reading) if reading.failure is None else Failure(number, x)
 
 
 def nothing_feasible_in_context() -> InvalidInput:

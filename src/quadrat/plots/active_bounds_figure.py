@@ -10,7 +10,7 @@ import numpy as np
 from quadrat.errors import NotAvailable
 from quadrat.methods.lp.cells import BOUNDS
 from quadrat.plots.cells_figure import moments
-from quadrat.plots.run_view import Round, RunView, Source
+from quadrat.plots.run_view import RoundView, RunView, Source
 from quadrat.plots.style import PALETTE, finish, plain, scatter, subplots, tinted
 
 __all__ = ["active_bounds"]
@@ -84,7 +84,7 @@ def active_bounds(run: Source, *, steps: int | None = None) -> Any:
     return figure.update_layout(legend2=figure.layout.legend.to_plotly_json(), legend=between)
 
 
-def _splits(rounds: tuple[Round, ...], trials: int) -> list[Any]:
+def _splits(rounds: tuple[RoundView, ...], trials: int) -> list[Any]:
     """How many splits there were before each trial, by their reason."""
     reasons = sorted({one.condition for one in rounds if one.action == "split"})
     traces = []

@@ -10,7 +10,7 @@ import numpy as np
 from quadrat._core.arrays import Array, Bools, Ints
 from quadrat.errors import InvalidInput, did_you_mean
 from quadrat.plots.parameter_axis import ParameterAxis
-from quadrat.plots.run_view import Partition, RunView, Source, params_text, trial_text
+from quadrat.plots.run_view import PartitionView, RunView, Source, params_text, trial_text
 from quadrat.plots.style import (
     BEST,
     FAILED,
@@ -98,12 +98,12 @@ def _title(view: RunView, axes: tuple[ParameterAxis, ...]) -> str:
     return f"Cells of {plain(view.method)} over {' and '.join(plain(axis.name, 30) for axis in axes)}"
 
 
-def _bound_name(view: RunView, partition: Partition) -> str:
+def _bound_name(view: RunView, partition: PartitionView) -> str:
     side = "upper" if view.maximizes else "lower"
     return f"{side} bound (index)" if partition.is_index else f"{side} bound"
 
 
-def _said(view: RunView, last: Partition, axes: tuple[ParameterAxis, ...]) -> str:
+def _said(view: RunView, last: PartitionView, axes: tuple[ParameterAxis, ...]) -> str:
     how = "coloured by" if len(axes) == 2 else "with"
     cells = "1 cell" if len(last) == 1 else f"{len(last)} cells"
     words = f"{cells} after {last.finished} trials, {how} their {_bound_name(view, last)}: "
@@ -121,7 +121,7 @@ def _said(view: RunView, last: Partition, axes: tuple[ParameterAxis, ...]) -> st
     return words
 
 
-def _range(partitions: tuple[Partition, ...]) -> tuple[float, float]:
+def _range(partitions: tuple[PartitionView, ...]) -> tuple[float, float]:
     """The range of colours: that of the bounds now, since at first all cells have the same, which says nothing."""
     bounds = partitions[-1].bound[~np.isnan(partitions[-1].bound)]
     if not len(bounds):
@@ -130,7 +130,9 @@ def _range(partitions: tuple[Partition, ...]) -> tuple[float, float]:
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
-def _step(view: RunView, partition: Partition, axes: tuple[ParameterAxis, ...], low: float, high: float) -> list[Any]:
+def _step(
+    view: RunView, partition: PartitionView, axes: tuple[ParameterAxis, ...], low: float, high: float
+) -> list[Any]:
     """All that is drawn for one moment of the run."""
     free = tuple(axis.index for axis in axes)
     met = np.flatnonzero(partition.holding(view.point, free))
@@ -158,7 +160,7 @@ def _step(view: RunView, partition: Partition, axes: tuple[ParameterAxis, ...], 
     return [*shown, *trial_marks(view, axes, partition.finished, _in_slice(view, partition, free))]
 
 
-def _in_slice(view: RunView, partition: Partition, free: tuple[int, ...]) -> Bools:
+def _in_slice(view: RunView, partition: PartitionView, free: tuple[int, ...]) -> Bools:
     """Which trials are in cells that the slice meets, shape (n,)."""
     met = np.flatnonzero(partition.holding(view.point, free))
     inside = np.zeros(len(view.records), dtype=np.bool_)
@@ -168,7 +170,7 @@ def _in_slice(view: RunView, partition: Partition, free: tuple[int, ...]) -> Boo
     return inside
 
 
-def _line(view: RunView, partition: Partition, axis: ParameterAxis) -> list[Any]:
+def _line(view: RunView, partition: PartitionView, axis: ParameterAxis) -> list[Any]:
     """The bounds of cells along one parameter, as steps."""
     order = np.argsort(partition.lower[:, 0])
     left, right = axis.edge(partition.lower[order, 0]), axis.edge(partition.upper[order, 0])
@@ -179,7 +181,7 @@ def _line(view: RunView, partition: Partition, axis: ParameterAxis) -> list[Any]
     return [scatter(hover, x=x, y=np.repeat(bound, 3), name=name, mode="lines", line=line)]
 
 
-def _cell_text(view: RunView, partition: Partition, cell: int) -> str:
+def _cell_text(view: RunView, partition: PartitionView, cell: int) -> str:
     bound = float(partition.bound[cell])
     lines = [f"<b>{_bound_name(view, partition)}: {'none yet' if np.isnan(bound) else number(bound, 5)}</b>"]
     if partition.active:

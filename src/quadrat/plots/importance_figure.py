@@ -58,7 +58,7 @@ def importance(run: Source, *, samples: int | None = None) -> Any:
     view = RunView.of(run)
     dimension = len(view.axes)
     samples = (256 if dimension <= 10 else 128) if samples is None else samples
-    shares = sobol_indices(lambda units: view.believed(units).value, dimension, samples)
+    shares = sobol_indices(lambda units: view.predictions(units).value, dimension, samples)
     # Bars are drawn from the bottom up: the most important comes last, and is on top.
     order = np.lexsort((-np.arange(dimension), shares.first_order, shares.total))
     names = [plain(view.axes[i].name, 32) for i in order]

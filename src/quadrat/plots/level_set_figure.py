@@ -9,7 +9,7 @@ import numpy as np
 from quadrat.optimizer import LevelSetReport
 from quadrat.plots.cells_figure import chosen_axes, label_axes, plane_cells, trial_marks
 from quadrat.plots.parameter_axis import ParameterAxis
-from quadrat.plots.run_view import Partition, RunView, Source
+from quadrat.plots.run_view import PartitionView, RunView, Source
 from quadrat.plots.style import INK, finish, graph_objects, number, plain, scatter, tinted
 
 __all__ = ["level_set"]
@@ -73,7 +73,7 @@ def _said(view: RunView, report: LevelSetReport, axes: tuple[ParameterAxis, ...]
     return words
 
 
-def _as_partition(view: RunView, report: LevelSetReport) -> Partition:
+def _as_partition(view: RunView, report: LevelSetReport) -> PartitionView:
     """The cells on the unit cube again: bounds of a report are values of the parameters."""
     ends = [
         view.space.to_units(
@@ -81,7 +81,7 @@ def _as_partition(view: RunView, report: LevelSetReport) -> Partition:
         )
         for side in (0, 1)
     ]
-    return Partition(len(view.finished), ends[0], ends[1], np.array([cell.interval[1] for cell in report.cells]))
+    return PartitionView(len(view.finished), ends[0], ends[1], np.array([cell.interval[1] for cell in report.cells]))
 
 
 def _fixed(view: RunView) -> dict[str, Any]:
@@ -99,7 +99,9 @@ def _texts(report: LevelSetReport) -> list[str]:
     return found
 
 
-def _plane(view: RunView, report: LevelSetReport, partition: Partition, axes: tuple[ParameterAxis, ...]) -> list[Any]:
+def _plane(
+    view: RunView, report: LevelSetReport, partition: PartitionView, axes: tuple[ParameterAxis, ...]
+) -> list[Any]:
     go = graph_objects()
     across, up = axes
     met = np.flatnonzero(partition.holding(view.point, (across.index, up.index)))
@@ -133,7 +135,7 @@ def _plane(view: RunView, report: LevelSetReport, partition: Partition, axes: tu
     ]
 
 
-def _line(report: LevelSetReport, partition: Partition, axes: tuple[ParameterAxis, ...]) -> list[Any]:
+def _line(report: LevelSetReport, partition: PartitionView, axes: tuple[ParameterAxis, ...]) -> list[Any]:
     """Each cell as a box from its lower to its upper bound."""
     (axis,) = axes
     left, right = axis.edge(partition.lower[:, 0]), axis.edge(partition.upper[:, 0])

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LINES",
-    "Believed",
     "BestSoFar",
     "Checkpoint",
     "Kind",
-    "Partition",
-    "Round",
+    "PartitionView",
+    "Predictions",
+    "RoundView",
     "RunView",
     "Source",
     "params_text",
@@ -132,7 +132,7 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, eq=False)
-class Believed:
+class Predictions:
     """Predictions at m points, in the user's direction: arrays (m,); NaN ends and kind None without intervals."""
 
     value: Array
@@ -142,7 +142,7 @@ class Believed:
 
 
 @dataclass(frozen=True)
-class Round:
+class RoundView:
     """One pass through the loop of LP-GP-UCB: in which trial, "evaluate" or "split", and why."""
 
     trial: int
@@ -151,7 +151,7 @@ class Round:
 
 
 @dataclass(frozen=True, eq=False)
-class Partition:
+class PartitionView:
     """Cells that tile the unit cube, after so many finished trials."""
 
     finished: int
@@ -162,7 +162,7 @@ class Partition:
     # For each cell, from methods that say so: the bound that counts, and its observations; and every round so far.
     active: tuple[str, ...] = ()
     points: tuple[int, ...] = ()
-    rounds: tuple[Round, ...] = ()
+    rounds: tuple[RoundView, ...] = ()
 
     def __len__(self) -> int:
         return len(self.bound)
@@ -174,7 +174,7 @@ class Partition:
         return np.asarray(inside.all(axis=1))
 
 
-def partition_of(optimizer: Optimizer, finished: int) -> Partition:
+def partition_of(optimizer: Optimizer, finished: int) -> PartitionView:
     """Return the cells of a run as of now; a method without cells with bounds is refused."""
     explained = optimizer.explain()["search"]
     assert isinstance(explained, dict)
@@ -187,7 +187,7 @@ def partition_of(optimizer: Optimizer, finished: int) -> Partition:
     sign = 1.0 if optimizer.direction == "maximize" else -1.0
     bound = sign * np.array([_bound(cell) for cell in cells], dtype=np.float64)
     rounds = explained.get("rounds")
-    return Partition(
+    return PartitionView(
         finished,
         np.array([cell["lower"] for cell in cells], dtype=np.float64),
         np.array([cell["upper"] for cell in cells], dtype=np.float64),
@@ -205,8 +205,8 @@ def _bound(cell: Mapping[str, Any]) -> float | None:
     return None if bound is None else float(bound)
 
 
-def _round(one: Mapping[str, Any]) -> Round:
-    return Round(int(one["trial"]), str(one["action"]), str(one["condition"]))
+def _round(one: Mapping[str, Any]) -> RoundView:
+    return RoundView(int(one["trial"]), str(one["action"]), str(one["condition"]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -430,7 +430,7 @@ class RunView:
 
     # --- predictions
 
-    def believed(self, units: Array) -> Believed:
+    def predictions(self, units: Array) -> Predictions:
         """Return the predictions of the method at points `units` (m, D) of the unit cube, where it has a model."""
         found = self.optimizer.predict(self.space.from_units(units))
         kind: Kind | None = None
@@ -441,7 +441,7 @@ class RunView:
         nothing = (np.nan, np.nan)
         intervals = [one.certified_interval or one.credible_interval or nothing for one in found]
         low, high = np.array(intervals, dtype=np.float64).reshape(-1, 2).T
-        return Believed(np.array([one.value for one in found], dtype=np.float64), low, high, kind)
+        return Predictions(np.array([one.value for one in found], dtype=np.float64), low, high, kind)
 
     @property
     def believes_locally(self) -> bool:
@@ -451,11 +451,11 @@ class RunView:
 
     # --- cells
 
-    def partition(self) -> Partition:
+    def partition(self) -> PartitionView:
         """Return the cells of the method, with their bounds in the user's direction."""
         return self.partitions(1)[-1]
 
-    def partitions(self, most: int) -> tuple[Partition, ...]:
+    def partitions(self, most: int) -> tuple[PartitionView, ...]:
         """Return the cells as they were at up to `most` moments of the run, the last now; the answer is kept."""
         if most not in self._partitions:
             last = partition_of(self.optimizer, len(self.finished))
@@ -467,7 +467,7 @@ class RunView:
         return self._partitions[most]
 
     @cached_property
-    def _partitions(self) -> dict[int, tuple[Partition, ...]]:
+    def _partitions(self) -> dict[int, tuple[PartitionView, ...]]:
         return {}
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput, did_you_mean
 from quadrat.plots.parameter_axis import ParameterAxis
-from quadrat.plots.run_view import Believed, Kind, RunView, Source, trial_text
+from quadrat.plots.run_view import Kind, Predictions, RunView, Source, trial_text
 from quadrat.plots.style import (
     BEST,
     CERTIFIED,
@@ -86,18 +86,18 @@ def slices(run: Source, *, parameters: Sequence[str] | None = None, points: int 
         vertical_spacing=min(0.3, 78 / (height - 150)),
     )
     grids = [axis.grid(points) for axis in axes]
-    believed = _all_believed(view, axes, grids)
-    for i, (axis, grid, found) in enumerate(zip(axes, grids, believed, strict=True)):
+    predictions = _all_predictions(view, axes, grids)
+    for i, (axis, grid, found) in enumerate(zip(axes, grids, predictions, strict=True)):
         place = {"row": i // columns + 1, "col": i % columns + 1}
         for trace in _slice(view, axis, grid, found):
             figure.add_trace(trace, **place)
         figure.update_xaxes(**axis.layout(), **place)
         if i % columns == 0:
             figure.update_yaxes(title_text="value", **place)
-    figure.update_yaxes(range=_range(view, believed))
+    figure.update_yaxes(range=_range(view, predictions))
     _name_once(figure)
     return finish(
-        figure, f"{plain(view.method)}: one parameter at a time", _said(view, believed, absent), height=height
+        figure, f"{plain(view.method)}: one parameter at a time", _said(view, predictions, absent), height=height
     )
 
 
@@ -117,8 +117,8 @@ def chosen_parameters(view: RunView, names: Sequence[str] | None) -> list[Parame
     return [known[name] for name in names]
 
 
-def _said(view: RunView, believed: Sequence[Believed], absent: Sequence[ParameterAxis]) -> str:
-    kind = believed[0].kind
+def _said(view: RunView, predictions: Sequence[Predictions], absent: Sequence[ParameterAxis]) -> str:
+    kind = predictions[0].kind
     words = "All other parameters are as recommended (star). "
     if kind == "credible 90 %":
         words += "The band is the fitted model's: it believes with 90 % that the objective lies in it, point by point. "
@@ -137,17 +137,19 @@ def _said(view: RunView, believed: Sequence[Believed], absent: Sequence[Paramete
     return words
 
 
-def _all_believed(view: RunView, axes: Sequence[ParameterAxis], grids: Sequence[Array]) -> list[Believed]:
+def _all_predictions(view: RunView, axes: Sequence[ParameterAxis], grids: Sequence[Array]) -> list[Predictions]:
     """What is believed along each axis: asked for once, for all of them together."""
     points = np.repeat(view.point[None, :], sum(map(len, grids)), axis=0)
     ends = np.cumsum([0, *map(len, grids)])
     for axis, grid, start, end in zip(axes, grids, ends[:-1], ends[1:], strict=True):
         points[start:end, axis.index] = grid
-    found = view.believed(points)
-    return [Believed(found.value[a:b], found.low[a:b], found.high[a:b], found.kind) for a, b in pairwise(ends.tolist())]
+    found = view.predictions(points)
+    return [
+        Predictions(found.value[a:b], found.low[a:b], found.high[a:b], found.kind) for a, b in pairwise(ends.tolist())
+    ]
 
 
-def _slice(view: RunView, axis: ParameterAxis, grid: Array, found: Believed) -> list[Any]:
+def _slice(view: RunView, axis: ParameterAxis, grid: Array, found: Predictions) -> list[Any]:
     x = axis.at(grid)
     colour = CERTIFIED if found.kind == "certified" else FITTED
     traces = []
@@ -192,7 +194,7 @@ def _name_once(figure: Any) -> None:
         known.add(trace.legendgroup)
 
 
-def _text(axis: ParameterAxis, found: Believed, i: int, place: float) -> str:
+def _text(axis: ParameterAxis, found: Predictions, i: int, place: float) -> str:
     lines = [f"{plain(axis.name, 40)} = {axis.text(place)}", f"<b>{number(float(found.value[i]), 5)}</b>"]
     if found.kind is not None:
         lines.append(f"{found.kind}: {number(float(found.low[i]))} to {number(float(found.high[i]))}")
@@ -219,9 +221,9 @@ def _marks(view: RunView, axis: ParameterAxis) -> list[Any]:
     return [scatter(hover, x=x, y=y, name="trials", legendgroup="trials", mode="markers", marker=look)]
 
 
-def _range(view: RunView, believed: Sequence[Believed]) -> list[float]:
+def _range(view: RunView, predictions: Sequence[Predictions]) -> list[float]:
     """The range of values: all that is believed, and the trials unless some lie far off on the bad side."""
-    parts = [part[np.isfinite(part)] for one in believed for part in (one.value, one.low, one.high)]
+    parts = [part[np.isfinite(part)] for one in predictions for part in (one.value, one.low, one.high)]
     inner = np.concatenate(parts)
     values = view.values[~np.isnan(view.values)]
     low, high = float(inner.min()), float(inner.max())

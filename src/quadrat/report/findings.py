@@ -12,7 +12,7 @@ from quadrat.optimizer import CertificateReport, Optimizer, Recommendation
 from quadrat.optimizer.trial import number_text
 from quadrat.plots.run_view import RunView
 from quadrat.report.next_step import Situation, next_step
-from quadrat.report.told import STATES, Told
+from quadrat.report.source import STATES, ReportSource
 
 __all__ = ["Findings", "Judgement", "findings_of", "interval_strip", "noise_of"]
 
@@ -94,7 +94,7 @@ class Findings:
     next_step: str
 
 
-def findings_of(told: Told) -> Findings:
+def findings_of(told: ReportSource) -> Findings:
     """Return the results of a run; one without a complete trial is refused."""
     view = told.view
     found = view.recommendation
@@ -131,7 +131,7 @@ def findings_of(told: Told) -> Findings:
     )
 
 
-def _subtitle(told: Told) -> str:
+def _subtitle(told: ReportSource) -> str:
     counts = ", ".join(f"{count:,} {_WORDS.get(state, state)}" for state in STATES if (count := told.count(state)))
     total = len(told.rows)
     by = f" with {told.method.partition('(')[0]}" if told.method else ""

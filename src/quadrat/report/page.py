@@ -20,7 +20,7 @@ from quadrat.plots.run_view import Source
 from quadrat.plots.style import graph_objects
 from quadrat.report.figures import ReportFigure, figures_of
 from quadrat.report.findings import Findings, Judgement, findings_of, interval_strip
-from quadrat.report.told import STATES, Told, commands_of, settings_of, space_json, told_of
+from quadrat.report.source import STATES, ReportSource, commands_of, report_source, settings_of, space_json
 from quadrat.report.trial_columns import TrialTable, trial_table
 
 __all__ = ["report_html"]
@@ -55,7 +55,7 @@ def report_html(source: Source, *, where: str | None = None) -> str:
     (True, True)
     """
     graph_objects()  # without plotly there is no report
-    told = told_of(source, where)
+    told = report_source(source, where)
     found = findings_of(told)
     figures = figures_of(told.view, _FIGURE_BYTES)
     trials = trial_table(told.rows, _TRIALS_BYTES)
@@ -184,7 +184,7 @@ def _trials_data(trials: TrialTable, found: Findings) -> str:
     return json.dumps({"best": found.recommendation.best_seen.number, "columns": columns}, separators=(",", ":"))
 
 
-def _again(told: Told) -> str:
+def _again(told: ReportSource) -> str:
     settings = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in settings_of(told))
     commands, version = "\n".join(commands_of(told)), told.versions.get("quadrat", "")
     return (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from quadrat.report.told import TrialRow
+from quadrat.report.source import TrialRow
 
 __all__ = ["Column", "TrialTable", "trial_table"]
 

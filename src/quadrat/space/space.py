@@ -494,12 +494,12 @@ class Space(Mapping[str, Parameter]):
         """
         parents = self._coding.parents
 
-        def told(name: str) -> list[object]:
+        def given(name: str) -> list[object]:
             if name in parents and name not in params:
                 raise self._coding.missing(name, params, "params")
             return [params[name]] if name in parents else []
 
-        return self._coding.existing(told)
+        return self._coding.existing(given)
 
     def choose_each(self, choose: Callable[[str, Parameter], Any]) -> dict[str, Any]:
         """Return parameters that `choose(name, parameter)` chooses one by one, parents first, if they exist then.

@@ -197,7 +197,7 @@ class Coordinator:
         if state.is_finished():
             _logger.warning("trial %d was told meanwhile; what came out here is dropped", number)
         else:
-            state = self._told(optuna.trial.Trial(self._study, self._ids[number]), finished)
+            state = self._tell(optuna.trial.Trial(self._study, self._ids[number]), finished)
         self._outage.end()
         if state in (TrialState.COMPLETE, TrialState.PRUNED):
             self._first_failures = None
@@ -205,7 +205,7 @@ class Coordinator:
             self._first_failures += 1
         self._on_told(number, state)
 
-    def _told(self, handle: optuna.Trial, finished: Finished) -> TrialState:
+    def _tell(self, handle: optuna.Trial, finished: Finished) -> TrialState:
         error = finished.error
         if error is None:
             try:

@@ -17,7 +17,7 @@ from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Method
 from quadrat.optimizer.outcome import Direction, ReplicateWatch
-from quadrat.optimizer.run import Event, Run, asked, told
+from quadrat.optimizer.run import Event, Run, asked, tell_event
 from quadrat.studies.distributions import Searched
 from quadrat.studies.finish_order import FinishOrder
 from quadrat.studies.trials import reading_of_trial
@@ -60,7 +60,7 @@ class StudyEngine:
             return
         place = self._order.place
         if self._last is not None and place(new[0]) < place(self._last):
-            # Another process told of a trial that finished earlier than one that was taken in: its place is before it.
+            # Another process tell_event of a trial that finished earlier than one that was taken in: its place is before it.
             run = self.run
             self._begin(Run(run.space, run.direction, run.method, run.seed))
             new = self._order.sort(trials)
@@ -80,7 +80,7 @@ class StudyEngine:
             self._watch.see(reading)
             names = names or tuple(reading.constraints)
             inside.append(params)
-            events += asked(trial.number, params, _WHY, "study"), told(trial.number, reading)
+            events += asked(trial.number, params, _WHY, "study"), tell_event(trial.number, reading)
         self._seen.update(trial.number for trial in new)
         self._last = new[-1]
         self.run.search.rebuild(self.run.restore(events, self.run.space.to_units(inside)))

@@ -29,7 +29,7 @@ from quadrat.studies.distributions import OwnSpace, distribution_of
 from quadrat.studies.telling import FAILURE, tell_outcome
 from quadrat.studies.trials import STANDARD_ERROR
 
-__all__ = ["Result", "ResultsFile", "read_results", "rows_of", "write_csv", "write_results"]
+__all__ = ["FileResult", "ResultsFile", "read_results", "rows_of", "write_csv", "write_results"]
 
 VALUE, SEM = "value", "sem"
 """The columns with results and with their standard errors, where no others are named."""
@@ -43,7 +43,7 @@ _UNMEASURED, _PRUNED = ("running", "waiting"), "pruned"
 
 
 @dataclass(frozen=True)
-class Result:
+class FileResult:
     """One row.
 
     Attributes
@@ -69,7 +69,7 @@ class ResultsFile:
     `ignored` mean nothing here.
     """
 
-    results: Sequence[Result]
+    results: Sequence[FileResult]
     known: int
     unmeasured: int
     ignored: tuple[str, ...]
@@ -88,7 +88,7 @@ def read_results(
     header, rows, separator = _cells(path, {*space, VALUE, value or VALUE, SEM, _NUMBER})
     reader = _Reader(path, space, header, separator, value, sem)
     by_number = {trial.number: trial for trial in trials}
-    results: list[Result] = []
+    results: list[FileResult] = []
     told_in: dict[int, int] = {}
     known = unmeasured = 0
     for line, cells in rows:
@@ -104,20 +104,20 @@ def read_results(
         if reading is None:
             reading = Reading(failure=reader.failure(row) or "no value")
         if trial is None:
-            results.append(Result(reader.params(row), reading, None))
+            results.append(FileResult(reader.params(row), reading, None))
             continue
         if trial.number in told_in:
             raise reader.wrong(row, _NUMBER, f"each trial once, got {trial.number} as in line {told_in[trial.number]}")
         told_in[trial.number] = line
         if trial.state is TrialState.RUNNING:
-            results.append(Result(reader.params_of_trial(row, trial), reading, trial))
+            results.append(FileResult(reader.params_of_trial(row, trial), reading, trial))
         else:
             reader.check_known(row, trial, reading)
             known += 1
     return ResultsFile(results, known, unmeasured, reader.ignored)
 
 
-def write_results(study: Study, results: Sequence[Result], space: Space) -> None:
+def write_results(study: Study, results: Sequence[FileResult], space: Space) -> None:
     """Write results into a study: into the trial that was asked, or as a trial of its own."""
     for result in results:
         reading = result.reading

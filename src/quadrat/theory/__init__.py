@@ -17,20 +17,20 @@ from quadrat.theory.exponents import (
     srinivas_gain_power,
 )
 from quadrat.theory.ranges import MaternRange, crossover, matern_range, matern_ranges
-from quadrat.theory.rate import Bound, Certainty, Method, Power, Rate
+from quadrat.theory.rate import Algorithm, Bound, Certainty, Power, Rate
 from quadrat.theory.table import RateTable, rates
 from quadrat.theory.theorem import TheoremExponents, theorem_exponents
 
 if not TYPE_CHECKING:  # names that left the package say where they are
-    _, __getattr__, _ = lazy_names(__name__, {})
+    _, __getattr__, _ = lazy_names(__name__, {}, former={"rate": "Method=Algorithm"})
 
 __all__ = [
     "CATALOGUE",
+    "Algorithm",
     "Bound",
     "Certainty",
     "Exponents",
     "MaternRange",
-    "Method",
     "Power",
     "Rate",
     "RateTable",

@@ -9,7 +9,7 @@ from quadrat.errors import NotAvailable
 from quadrat.kernels import GammaExponential, InformationGainRate, Kernel, PiecewisePolynomial
 from quadrat.theory import catalogue
 from quadrat.theory.exponents import Exponents, adapted_regularisation, information_type, order_optimal
-from quadrat.theory.rate import Certainty, Method, Power, Rate
+from quadrat.theory.rate import Algorithm, Certainty, Power, Rate
 from quadrat.theory.theorem import theorem_exponents
 
 __all__ = ["general_rates", "optimal_rows", "powers", "squared_exponential_rates", "unknown_row", "unoptimised_rows"]
@@ -36,7 +36,7 @@ def powers(exponents: Exponents, certainty: Certainty, log_power: float | None =
     )
 
 
-def unknown_row(method: Method, reason: str, condition: str = "") -> Rate:
+def unknown_row(method: Algorithm, reason: str, condition: str = "") -> Rate:
     """Return the row of a method about which nothing is known here."""
     return Rate(method, Power.unknown(reason), Power.unknown(reason), condition or "none")
 
@@ -102,7 +102,7 @@ def general_rates(kernel: Kernel, dimension: int) -> tuple[Rate, ...]:
     )
 
 
-def _corollary(method: Method, kernel: Kernel, dimension: int, gain: InformationGainRate | str | None) -> Rate:
+def _corollary(method: Algorithm, kernel: Kernel, dimension: int, gain: InformationGainRate | str | None) -> Rate:
     """The corollary for k = 0: by smoothness alone when `gain` is None, else the smaller of both kinds of bound."""
     alpha = _holder_exponent(kernel)
     known = gain if isinstance(gain, InformationGainRate) else None

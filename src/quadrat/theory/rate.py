@@ -11,7 +11,7 @@ from enum import Enum
 
 from quadrat.errors import InvalidInput
 
-__all__ = ["Bound", "Certainty", "Method", "Power", "Rate"]
+__all__ = ["Algorithm", "Bound", "Certainty", "Power", "Rate"]
 
 
 class Bound(Enum):
@@ -108,7 +108,7 @@ class Power:
 
 
 @dataclass(frozen=True)
-class Method:
+class Algorithm:
     """The subject of a row: an algorithm with its analysis, or a bound on all algorithms.
 
     Parameters
@@ -159,7 +159,7 @@ class Rate:
     (True, True, False)
     """
 
-    method: Method
+    method: Algorithm
     simple: Power
     cumulative: Power
     condition: str

@@ -11,9 +11,9 @@ import pytest
 from quadrat._core.arrays import Array
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.methods.additive.groups import (
+    AdditivePart,
     Evidence,
     Learning,
-    Part,
     learn_groups,
     moves,
     ordered,
@@ -143,7 +143,7 @@ def test_a_sweep_keeps_the_matrices_of_its_groups_alone(monkeypatch: pytest.Monk
         nonlocal alive
         alive -= 1
 
-    def matrix(self: Evidence, part: Part) -> Array:
+    def matrix(self: Evidence, part: AdditivePart) -> Array:
         nonlocal alive, most
         found = made(self, part)
         weakref.finalize(found, gone)

@@ -12,7 +12,7 @@ import pytest
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.additive.method import AddGPUCB, AdditiveSearch, Practical, Theorem
-from quadrat.methods.base import Domain, Proposal, Told
+from quadrat.methods.base import Domain, Observation, Proposal
 from quadrat.optimizer import Optimizer
 from quadrat.optimizer.run import domain_of
 from quadrat.randomness import generator
@@ -30,7 +30,7 @@ def run(method: AddGPUCB, n: int, seed: int = 0, *, look: bool = False) -> Addit
     search = method.start(Domain.cube(3), seed)
     for i in range(n):
         x = search.ask(i, NONE).x
-        search.tell(Told(i, x, np.array([f(x) + 0.05 * generator(seed, i, 9).normal()])))
+        search.tell(Observation(i, x, np.array([f(x) + 0.05 * generator(seed, i, 9).normal()])))
         if look:
             search.recommend()
             search.explain()
@@ -71,14 +71,14 @@ def test_the_proposal_is_the_largest_sum_on_a_lattice(settled: AdditiveSearch) -
 
 def test_it_finds_the_maximum_and_says_how_sure_it_is() -> None:
     for groups in ([[0, 2], [1]], None):
-        guess = run(AddGPUCB(groups=groups), 40).recommend()
-        assert f(guess.x) > 1.0 - 0.02
-        assert guess.interval is not None
-        assert guess.interval[0] <= f(guess.x) <= guess.interval[1]
-        assert not guess.certified
-        assert guess.gain is not None
-        assert guess.gain_upper is not None
-        assert 0 <= guess.gain <= guess.gain_upper < 0.5
+        incumbent = run(AddGPUCB(groups=groups), 40).recommend()
+        assert f(incumbent.x) > 1.0 - 0.02
+        assert incumbent.interval is not None
+        assert incumbent.interval[0] <= f(incumbent.x) <= incumbent.interval[1]
+        assert not incumbent.certified
+        assert incumbent.gain is not None
+        assert incumbent.gain_upper is not None
+        assert 0 <= incumbent.gain <= incumbent.gain_upper < 0.5
 
 
 def test_groups_are_learned() -> None:
@@ -100,20 +100,20 @@ def test_rebuilt_bit_for_bit_without_asking_and_looking_changes_nothing() -> Non
     told = AddGPUCB().start(Domain.cube(3), 0)
     for i in range(22):
         x = first.model._x[i]
-        told.tell(Told(i, x, np.array([first.model._y[i]])))
+        told.tell(Observation(i, x, np.array([first.model._y[i]])))
     pending = np.array([[0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0.1, 0.2, 0.3]])
     asked: list[Proposal] = [search.ask(22, pending) for search in (first, looked, told)]
     for other in (1, 2):
         assert np.array_equal(asked[0].x, asked[other].x)
         assert asked[0].why == asked[other].why
-    guesses = [search.recommend() for search in (first, looked, told)]
-    for guess in guesses[1:]:
-        assert np.array_equal(guess.x, guesses[0].x)
-        assert (guess.value, guess.interval, guess.gain, guess.gain_upper) == (
-            guesses[0].value,
-            guesses[0].interval,
-            guesses[0].gain,
-            guesses[0].gain_upper,
+    incumbents = [search.recommend() for search in (first, looked, told)]
+    for incumbent in incumbents[1:]:
+        assert np.array_equal(incumbent.x, incumbents[0].x)
+        assert (incumbent.value, incumbent.interval, incumbent.gain, incumbent.gain_upper) == (
+            incumbents[0].value,
+            incumbents[0].interval,
+            incumbents[0].gain,
+            incumbents[0].gain_upper,
         )
 
 
@@ -130,7 +130,7 @@ def test_where_pending_points_change_nothing_it_steps_aside() -> None:
     """All information is in the corner already: the maximum stays there, and the proposal moves a little inwards."""
     search = AddGPUCB(groups=[[0]], noise=1e-3, n_initial=8, form=Practical(scale=1e-9)).start(Domain.cube(1), 0)
     for i in range(8):
-        search.tell(Told(i, np.array([i / 7]), np.array([i / 7])))
+        search.tell(Observation(i, np.array([i / 7]), np.array([i / 7])))
     corner = search.ask(8, np.empty((0, 1)))
     assert corner.x.tolist() == [1.0]
     aside = search.ask(8, corner.x[None])
@@ -141,9 +141,9 @@ def test_where_pending_points_change_nothing_it_steps_aside() -> None:
 def test_replicates_and_standard_errors() -> None:
     """One trial of four values is four observations; one with a standard error is one of that variance."""
     search = AddGPUCB(groups=[[0]], noise=0.3, n_initial=2).start(Domain.cube(1), 0)
-    search.tell(Told(0, np.array([0.2]), np.array([1.0, 2.0, 3.0, 2.0])))
-    search.tell(Told(1, np.array([0.7]), np.array([1.0]), variance=0.04))
-    search.tell(Told(2, np.array([0.4]), np.array([1.0]), variance=0.0))
+    search.tell(Observation(0, np.array([0.2]), np.array([1.0, 2.0, 3.0, 2.0])))
+    search.tell(Observation(1, np.array([0.7]), np.array([1.0]), variance=0.04))
+    search.tell(Observation(2, np.array([0.4]), np.array([1.0]), variance=0.0))
     gp = search.model.gp
     assert gp.noise_variances[:2] == pytest.approx([0.09 / 4, 0.04])
     assert 0 < gp.noise_variances[2] < 1e-6
@@ -154,7 +154,7 @@ def test_replicates_and_standard_errors() -> None:
 def test_a_constant(value: float) -> None:
     search = AddGPUCB(n_initial=4).start(Domain.cube(3), 0)
     for i in range(9):
-        search.tell(Told(i, search.ask(i, NONE).x, np.array([value])))
+        search.tell(Observation(i, search.ask(i, NONE).x, np.array([value])))
     assert search.recommend().value == pytest.approx(value, abs=1.0)
 
 
@@ -256,10 +256,10 @@ def test_value_and_interval_are_those_of_the_rounded_point() -> None:
     rng = np.random.default_rng(0)
     for i in range(14):
         x = domain.rounded(rng.random((1, 2)))[0]
-        search.tell(Told(i, x, np.array([1.0 * (x[0] > 0.6) + 0.5 * (0.3 < x[0] < 0.6) + x[1] * (1.4 - x[1])])))
-    guess = search.recommend()
-    assert np.array_equal(domain.rounded(guess.x[None, :])[0], guess.x)
-    assert guess.value == pytest.approx(float(search.model.gp.predict_mean(guess.x[None, :])[0]))
+        search.tell(Observation(i, x, np.array([1.0 * (x[0] > 0.6) + 0.5 * (0.3 < x[0] < 0.6) + x[1] * (1.4 - x[1])])))
+    incumbent = search.recommend()
+    assert np.array_equal(domain.rounded(incumbent.x[None, :])[0], incumbent.x)
+    assert incumbent.value == pytest.approx(float(search.model.gp.predict_mean(incumbent.x[None, :])[0]))
 
 
 def test_results_that_are_told_together_are_learned_from_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,7 +274,7 @@ def test_results_that_are_told_together_are_learned_from_once(monkeypatch: pytes
     monkeypatch.setattr(AdditiveSearch, "_learn", spied)
     search = method.start(Domain.cube(3), 0)
     x = np.random.default_rng(0).random((13, 3))
-    told = [Told(i, point, np.array([f(point)])) for i, point in enumerate(x)]
+    told = [Observation(i, point, np.array([f(point)])) for i, point in enumerate(x)]
     search.tell_many(told[:12])
     assert learned == [12]
     assert search.model.settled

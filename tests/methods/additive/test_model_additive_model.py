@@ -9,7 +9,7 @@ from quadrat._core.arrays import Array
 from quadrat.gp import Observations
 from quadrat.kernels import Matern
 from quadrat.methods.additive.model import AdditiveFit, AdditiveModel
-from quadrat.methods.base import Told
+from quadrat.methods.base import Observation
 
 GROUPS = ((0, 2), (1,), (3,))
 FIT = AdditiveFit(GROUPS, (0.3, 0.4, 0.5, 0.6), (1.0, 0.7, 0.5), 2.5, 0.04, 0.3, 0.0)
@@ -23,7 +23,7 @@ def model() -> AdditiveModel:
     """A model that always learns the same."""
     made = AdditiveModel(lambda *_: FIT, 4, 3)
     for i, (x, y) in enumerate(zip(X, Y, strict=True)):
-        made.tell(Told(i, x, np.array([y])))
+        made.tell(Observation(i, x, np.array([y])))
     return made
 
 
@@ -82,7 +82,7 @@ def test_constants_that_groups_trade_are_not_in_centred_deviations() -> None:
     fit = AdditiveFit(GROUPS, (10.0,) * 4, (1.0, 1.0, 1.0), 2.5, 0.01, 0.0, 0.0)
     flat = AdditiveModel(lambda *_: fit, 4, 3)
     for i, (x, y) in enumerate(zip(X, Y, strict=True)):
-        flat.tell(Told(i, x, np.array([y])))
+        flat.tell(Observation(i, x, np.array([y])))
     with flat.groups(centred=False) as raw, flat.groups() as centred:
         for j in range(3):
             assert raw.predict(j, of(AT, j)).deviation.min() > 0.7
@@ -134,16 +134,16 @@ def test_it_learns_whenever_there_are_two_fifths_more_trials() -> None:
 
     made = AdditiveModel(learn, 4, 3)
     for i in range(13):
-        made.tell(Told(i, RNG.random(4), np.array([0.0, 1.0])))
+        made.tell(Observation(i, RNG.random(4), np.array([0.0, 1.0])))
     assert seen == [(3, 3, True), (5, 5, False), (7, 7, False), (10, 10, False)]
 
 
 def test_known_variances_stay_apart_from_unknown_ones() -> None:
     found: list[Observations] = []
     made = AdditiveModel(lambda data, *_: found.append(data) or FIT, 4, 3)  # type: ignore[func-returns-value]
-    made.tell(Told(0, X[0], np.array([1.0, 3.0])))
-    made.tell(Told(1, X[1], np.array([1.0]), variance=0.25))
-    made.tell(Told(2, X[2], np.array([2.0]), variance=0.0))
+    made.tell(Observation(0, X[0], np.array([1.0, 3.0])))
+    made.tell(Observation(1, X[1], np.array([1.0]), variance=0.25))
+    made.tell(Observation(2, X[2], np.array([2.0]), variance=0.0))
     assert found[0].count.tolist() == [2, 0, 0]
     assert found[0].y.tolist() == [2, 1, 2]
     assert found[0].known_variance[1] == 0.25

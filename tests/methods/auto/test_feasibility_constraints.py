@@ -14,10 +14,10 @@ from quadrat._core.arrays import Array
 from quadrat._core.nearest import nearest
 from quadrat.gp.ensemble import Ensemble
 from quadrat.loop import minimize
-from quadrat.methods.auto.acquisition import DOUBT, log_improvement
+from quadrat.methods.auto.acquisition import DEVIATION_FACTOR, log_improvement
 from quadrat.methods.auto.feasibility import Chances, Constraints
 from quadrat.methods.auto.method import Auto, AutoSearch
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.optimizer import Measured, Optimizer
 from quadrat.space import Categorical, Float, Int, Space
 
@@ -45,22 +45,22 @@ def constraints_after(*functions: Callable[[Array], float], n: int = 12, noise: 
     constraints = Constraints(Domain.cube(2), 0, 5)
     for number, x in enumerate(rng.random((n, 2))):
         values = tuple(function(x) + noise * rng.normal() for function in functions)
-        constraints.tell(Told(number, x, np.array([0.0]), constraints=values))
+        constraints.tell(Observation(number, x, np.array([0.0]), constraints=values))
     return constraints
 
 
-def trials(n: int, *functions: Callable[[Array], float], untold: int = 0) -> list[Told]:
+def trials(n: int, *functions: Callable[[Array], float], untold: int = 0) -> list[Observation]:
     """At uniform points; f rises to the right, where the constraints do not hold. The first few without constraints."""
     points = np.random.default_rng(n).random((n, 2))
     return [
-        Told(
+        Observation(
             i, x, np.array([np.sin(2 * x[0]) + 0.3 * x[1]]), None, tuple(c(x) for c in functions) if i >= untold else ()
         )
         for i, x in enumerate(points)
     ]
 
 
-def search_after(history: list[Told]) -> AutoSearch:
+def search_after(history: list[Observation]) -> AutoSearch:
     search = Auto().start(Domain.cube(2), 0)
     for trial in history:
         search.tell(trial)
@@ -82,7 +82,7 @@ def slope_by_differences(function: Callable[[Array], Array], points: Array, axis
 
 def test_without_constraints_every_chance_is_one() -> None:
     constraints = Constraints(Domain.cube(2), 0, 5)
-    constraints.tell(Told(0, np.array([0.5, 0.5]), np.array([1.0])))
+    constraints.tell(Observation(0, np.array([0.5, 0.5]), np.array([1.0])))
     chances = constraints.current()
     assert chances == Chances()
     assert chances.log_chance(GRID).tolist() == [0.0] * len(GRID)
@@ -103,7 +103,7 @@ def test_the_log_chance_is_the_sum_of_normal_tails_below_zero_in_the_units_told(
     constraints = constraints_after(slanted, near_the_left, noise=noise)
     wanted = np.zeros(len(GRID))
     for model in constraints._models:
-        shift, scale = model.units().shift, model.units().scale
+        shift, scale = model.transform().shift, model.transform().scale
         ensemble = model.current()[1]
         assert len(ensemble) == 1
         at = ensemble.predict(GRID)
@@ -118,7 +118,7 @@ def test_the_log_chance_is_the_sum_of_normal_tails_below_zero_in_the_units_told(
 
 def test_where_there_are_several_settings_the_chance_is_their_mean() -> None:
     (model,) = constraints_after(slanted, n=8)._models
-    limit = float(model.units().seen(np.array(0.0)))
+    limit = float(model.transform().apply(np.array(0.0)))
     objective, ensemble = model.current()
     several = Ensemble(objective, ensemble.settings + 0.5 * np.random.default_rng(1).normal(size=(3, 4)))
     at = several.predict(GRID)
@@ -222,7 +222,7 @@ def test_what_runs_is_expected_at_its_mean() -> None:
     assert before[0] > 0.5 > before[1]
     assert after[0] > max(before[0], 0.999)
     assert after[1] < min(before[1], 0.001)
-    one, other = (each.beliefs[0][0].predict(GRID).mean for each in (chances, chances.believing(query)))
+    one, other = (each.surrogates[0][0].predict(GRID).mean for each in (chances, chances.believing(query)))
     np.testing.assert_allclose(one, other, atol=1e-9)
 
 
@@ -238,7 +238,7 @@ def score_of(search: AutoSearch, number: int, pending: Array, monkeypatch: pytes
         return best[0], 0.0
 
     with monkeypatch.context() as patch:
-        patch.setattr(module.AutoScore, "maximise", maximise)
+        patch.setattr(module.AutoAcquisition, "maximise", maximise)
         search.ask(number, pending)
     return seen[0]
 
@@ -262,7 +262,9 @@ def test_the_score_is_log_improvement_upon_the_best_that_is_believed_plus_log_ch
     means, held = ensemble.predict(x).mean, chances.held(x)
     assert means[:, ~held].max() > means[:, held].max(), "the unconstrained target would be another one"
     np.testing.assert_array_equal(score.target, means[:, held].max(axis=1))
-    wanted = log_improvement(ensemble.predict(query).wider(DOUBT), score.target)[0] + chances.log_chance(query)
+    wanted = log_improvement(ensemble.predict(query).wider(DEVIATION_FACTOR), score.target)[0] + chances.log_chance(
+        query
+    )
     np.testing.assert_allclose(score.at(query), wanted, rtol=1e-9)
     assert_slope(score, query)
     assert held[[int(np.argmax((x == point).all(axis=1))) for point in best[: held.sum()]]].all()
@@ -329,13 +331,13 @@ def test_the_recommended_point_is_the_best_of_those_that_are_believed() -> None:
     search = search_after(trials(14, slanted, near_the_left))
     x, chances = search.model.x, search.constraints.current()
     mean, held = search.model.current()[1].predict(x).mixture()[0], chances.held(x)
-    guess = search.recommend()
+    incumbent = search.recommend()
     assert not held[int(np.argmax(mean))], "without constraints it would be another one"
-    np.testing.assert_array_equal(guess.x, x[held][int(np.argmax(mean[held]))])
-    assert guess.feasibility is not None
-    assert 0.5 <= guess.feasibility <= 1
-    assert guess.gain is not None
-    free = search_after([Told(t.number, t.x, t.values) for t in trials(14)]).recommend()
+    np.testing.assert_array_equal(incumbent.x, x[held][int(np.argmax(mean[held]))])
+    assert incumbent.feasibility is not None
+    assert 0.5 <= incumbent.feasibility <= 1
+    assert incumbent.gain is not None
+    free = search_after([Observation(t.number, t.x, t.values) for t in trials(14)]).recommend()
     assert free.feasibility is None
     rows = search.explain()["constraints"]
     assert isinstance(rows, list)
@@ -344,15 +346,15 @@ def test_the_recommended_point_is_the_best_of_those_that_are_believed() -> None:
 
 def test_of_what_is_believed_a_point_that_was_told_otherwise_comes_last() -> None:
     """One reading above the limit among many below, at the best point: believed, but another point is to be had."""
-    history = [Told(i, t.x, t.values, None, (-1.0,)) for i, t in enumerate(trials(12))]
+    history = [Observation(i, t.x, t.values, None, (-1.0,)) for i, t in enumerate(trials(12))]
     best = int(np.argmax([t.values[0] for t in history]))
-    history[best] = Told(best, history[best].x, history[best].values, None, (0.02,))
+    history[best] = Observation(best, history[best].x, history[best].values, None, (0.02,))
     search = search_after(history)
     x, chances = search.model.x, search.constraints.current()
     assert search.constraints.violated(x).tolist() == [i == best for i in range(12)]
     assert chances.order(history[best].values[0] - np.arange(12.0), x, np.arange(12) < 3)[0] == 3
     assert not np.array_equal(search.recommend().x, x[best])
-    search.tell(Told(12, x[best], history[best].values, None, (-0.05,)))  # on average it holds there
+    search.tell(Observation(12, x[best], history[best].values, None, (-0.05,)))  # on average it holds there
     assert not search.constraints.violated(x).any()
     assert not search.constraints.violated(GRID).any()
 
@@ -360,19 +362,23 @@ def test_of_what_is_believed_a_point_that_was_told_otherwise_comes_last() -> Non
 def test_where_nothing_is_believed_it_has_the_largest_chance_and_no_gain() -> None:
     search = search_after(trials(14, never))
     x = search.model.x
-    guess = search.recommend()
-    np.testing.assert_array_equal(guess.x, x[int(np.argmax(search.constraints.current().log_chance(x)))])
-    assert guess.feasibility is not None
-    assert guess.feasibility < 0.5
-    assert guess.gain is None
+    incumbent = search.recommend()
+    np.testing.assert_array_equal(incumbent.x, x[int(np.argmax(search.constraints.current().log_chance(x)))])
+    assert incumbent.feasibility is not None
+    assert incumbent.feasibility < 0.5
+    assert incumbent.gain is None
 
 
 def test_what_could_be_gained_where_the_constraint_does_not_hold_does_not_count() -> None:
     """f rises with x, which may not exceed 0.6: after trials up to the limit nothing is left, beyond it there is."""
     points = np.stack(np.meshgrid(np.linspace(0, 0.6, 7), [0.0, 0.5, 1.0]), -1).reshape(-1, 2)
-    rising = [Told(i, x, x[:1]) for i, x in enumerate(points)]
+    rising = [Observation(i, x, x[:1]) for i, x in enumerate(points)]
     free = search_after(rising).recommend().gain
-    bound = search_after([Told(t.number, t.x, t.values, constraints=(t.x[0] - 0.6,)) for t in rising]).recommend().gain
+    bound = (
+        search_after([Observation(t.number, t.x, t.values, constraints=(t.x[0] - 0.6,)) for t in rising])
+        .recommend()
+        .gain
+    )
     assert free is not None
     assert bound is not None
     assert free > 0.2
@@ -471,7 +477,7 @@ def test_a_promising_point_that_still_runs_is_no_reason_to_look_again_at_others(
     search = Auto().start(Domain.cube(2), 0)
     for number in range(12):
         x = 0.8 * rng.random(2)
-        search.tell(Told(number, x, np.array([x[1]]), constraints=(0.85 - x[0],)))
+        search.tell(Observation(number, x, np.array([x[1]]), constraints=(0.85 - x[0],)))
     proposal = search.ask(12, np.array([[0.98, 0.5]]))
     assert "second look" not in proposal.why
 
@@ -483,7 +489,7 @@ def test_near_a_place_the_nearest_trials_count_alone() -> None:
     """As if no others had been told, up to how far a value counts, and learned afresh with one kernel."""
     constraints, centre, sides = Constraints(Domain.cube(2), 0, 41), np.array([0.5, 0.5]), np.array([0.3, 0.6])
     for number, x in enumerate(np.random.default_rng(40).random((40, 2))):
-        constraints.tell(Told(number, x, np.array([0.0]), constraints=(slanted(x), near_the_left(x))))
+        constraints.tell(Observation(number, x, np.array([0.0]), constraints=(slanted(x), near_the_left(x))))
     near = constraints.near(centre, sides, 25)
     for model, full in zip(near._models, constraints._models, strict=True):
         rows = nearest(full.places, centre, sides, 25)
@@ -504,7 +510,7 @@ def test_near_a_place_values_count_as_far_as_in_the_run(monkeypatch: pytest.Monk
     constraints, rng = Constraints(Domain.cube(2), 0, 5), np.random.default_rng(0)
     along = np.concatenate([0.3 * rng.random(6), 0.6 + 1e-3 * rng.normal(size=20), [0.8]])
     for number, x in enumerate(np.column_stack([along, rng.random(27)])):
-        constraints.tell(Told(number, x, np.array([0.0]), constraints=(float(x[0]) - 0.6,)))
+        constraints.tell(Observation(number, x, np.array([0.0]), constraints=(float(x[0]) - 0.6,)))
     near = constraints.near(np.array([0.6, 0.5]), np.array([0.3, 10.0]), 21)
     assert near._models[0].x[:, 0].min() > 0.5, "the first few are far away"
     assert near._models[0].y.max() == pytest.approx(0.2)

@@ -13,7 +13,7 @@ from quadrat.methods.auto import method as auto
 from quadrat.methods.auto import surrogate as auto_model
 from quadrat.methods.auto.long_runs import highest_of_a_draw, nearest_running
 from quadrat.methods.auto.method import Auto, AutoSearch
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.optimizer import Optimizer
 from quadrat.space import Categorical, Float, Int, Space
 
@@ -48,7 +48,7 @@ def search_after(n: int, seed: int = 0) -> AutoSearch:
     rng, search = np.random.default_rng(n), Auto().start(Domain.cube(2), seed)
     for number in range(n):
         x = rng.random(2)
-        search.tell(Told(number, x, np.array([-float(((x - TOP) ** 2).sum()) + 0.01 * rng.normal()])))
+        search.tell(Observation(number, x, np.array([-float(((x - TOP) ** 2).sum()) + 0.01 * rng.normal()])))
     return search
 
 
@@ -99,8 +99,8 @@ def test_with_few_that_run_nothing_is_drawn(believed: list[int]) -> None:
 
 def test_draws_are_named_by_the_number_and_gather_where_f_is_high() -> None:
     search = search_after(30)
-    points = np.array([highest_of_a_draw(search.beliefs, NONE, 0, number) for number in range(40)])
-    np.testing.assert_array_equal(points[3], highest_of_a_draw(search.beliefs, NONE, 0, 3))
+    points = np.array([highest_of_a_draw(search.surrogates, NONE, 0, number) for number in range(40)])
+    np.testing.assert_array_equal(points[3], highest_of_a_draw(search.surrogates, NONE, 0, 3))
     assert len(np.unique(points, axis=0)) == 40
     # Of uniform points half are farther than 0.4 from the top.
     assert np.quantile(np.abs(points - TOP).max(axis=1), 0.75) < 0.2
@@ -110,12 +110,12 @@ def test_a_cell_that_is_full_comes_after_those_that_are_not(monkeypatch: pytest.
     """Where something runs in every cell, the best one is searched until as many run there as it can hold."""
     monkeypatch.setattr(auto_model, "LARGEST", 15)
     search = search_after(60)
-    cells, beliefs = search.cells, search.beliefs
-    tree = cells._grown(beliefs)
+    cells, surrogates = search.cells, search.surrogates
+    tree = cells._grown(surrogates)
     centres = np.array([np.mean(tree.box(leaf), axis=0) for leaf in tree.leaves])
 
     def searched(points: Array) -> int:
-        return tree.leaf_of(np.mean(cells.most_promising(beliefs, points)[1], axis=0))
+        return tree.leaf_of(np.mean(cells.most_promising(surrogates, points)[1], axis=0))
 
     best = searched(centres)
     there = np.mean(tree.box(best), axis=0)[None, :]
@@ -147,10 +147,10 @@ def test_what_runs_is_not_asked_for_again_even_if_it_is_not_believed_in(
     monkeypatch.setattr(auto_model, "LARGEST", largest)
     monkeypatch.setattr(auto_cells, "BEGIN", begin)
     search = search_after(told)
-    tree = search.cells._grown(search.beliefs)
+    tree = search.cells._grown(search.surrogates)
     centres = [np.mean(tree.box(leaf), axis=0) for leaf in tree.leaves]
-    if search.cells.zooming is not None:
-        centres.append(search.cells.zooming.cell.centre)
+    if search.cells.trust_regions is not None:
+        centres.append(search.cells.trust_regions.cell.centre)
     near = np.random.default_rng(3).uniform(-1e-6, 1e-6, (MOST + 2, 2))
     points = np.vstack([centre + near for centre in centres])
     for number in range(told, told + 3):

@@ -15,7 +15,7 @@ from quadrat.methods.auto import long_runs as auto_cells
 from quadrat.methods.auto import surrogate as auto_model
 from quadrat.methods.auto.method import Auto, AutoSearch
 from quadrat.methods.auto.trust_region import REST, generation_size
-from quadrat.methods.base import Domain, Guess, Told
+from quadrat.methods.base import Domain, Incumbent, Observation
 from quadrat.optimizer import FAILED, Estimate, Measured, Optimizer
 from quadrat.optimizer.run import domain_of
 from quadrat.space import Categorical, Float, Int, Space
@@ -47,11 +47,11 @@ def value_of(params: dict[str, Any]) -> float:
     return float(kind - (params["x"] - 0.3) ** 2 - 0.02 * (params["n"] - 4) ** 2 - 0.1 * abs(depth - 3))
 
 
-def told(number: int, x: Array, *values: float, variance: float | None = None) -> Told:
-    return Told(number, np.asarray(x, dtype=np.float64), np.array(values), variance)
+def told(number: int, x: Array, *values: float, variance: float | None = None) -> Observation:
+    return Observation(number, np.asarray(x, dtype=np.float64), np.array(values), variance)
 
 
-def history(n: int, f: Callable[[Array], float] = bowl, dimension: int = 2) -> list[Told]:
+def history(n: int, f: Callable[[Array], float] = bowl, dimension: int = 2) -> list[Observation]:
     """As of a long run: at uniform points first, then ever nearer to the top."""
     rng, trials = np.random.default_rng(n), []
     for number in range(n):
@@ -62,7 +62,7 @@ def history(n: int, f: Callable[[Array], float] = bowl, dimension: int = 2) -> l
     return trials
 
 
-def search_after(trials: list[Told], seed: int = 0) -> AutoSearch:
+def search_after(trials: list[Observation], seed: int = 0) -> AutoSearch:
     search = Auto().start(Domain.cube(len(trials[0].x)), seed)
     for trial in trials:
         search.tell(trial)
@@ -83,7 +83,7 @@ def ways(optimizer: Optimizer) -> set[str]:
     return found
 
 
-def same_guess(one: Guess, other: Guess) -> None:
+def same_guess(one: Incumbent, other: Incumbent) -> None:
     np.testing.assert_array_equal(one.x, other.x)
     assert (one.value, one.interval, one.gain, one.gain_upper) == (
         other.value,
@@ -99,34 +99,34 @@ def same_guess(one: Guess, other: Guess) -> None:
 def test_a_cell_zooms_from_so_many_trials_on_and_not_before() -> None:
     trials = history(BEGIN)
     search = search_after(trials[:-1])
-    assert not any(search.cells.is_zooming(number) for number in range(200))
+    assert not any(search.cells.is_local(number) for number in range(200))
     assert search.explain()["cells"] == {}
     search.tell(trials[-1])
-    assert search.cells.zooming is not None
-    assert [search.cells.is_zooming(number) for number in range(BEGIN - 3, BEGIN)] == [False] * 3
-    turns = [search.cells.is_zooming(number) for number in range(BEGIN, BEGIN + 2 * SIZE)]
+    assert search.cells.trust_regions is not None
+    assert [search.cells.is_local(number) for number in range(BEGIN - 3, BEGIN)] == [False] * 3
+    turns = [search.cells.is_local(number) for number in range(BEGIN, BEGIN + 2 * SIZE)]
     assert turns == [True] * SIZE + [False] * SIZE
 
 
 def test_it_begins_at_the_point_of_highest_mean() -> None:
     search = search_after(history(BEGIN))
     means, _ = search.model.current()[1].predict(search.model.x).mixture()
-    assert search.cells.zooming is not None
-    np.testing.assert_array_equal(search.cells.zooming.cell.centre, search.model.x[int(np.argmax(means))])
+    assert search.cells.trust_regions is not None
+    np.testing.assert_array_equal(search.cells.trust_regions.cell.centre, search.model.x[int(np.argmax(means))])
 
 
 def test_what_was_told_with_a_violated_constraint_is_worth_less_than_anything() -> None:
     """The cell moves away from there although the values are the highest."""
     search = search_after(history(BEGIN))
-    assert search.cells.zooming is not None
-    cell = search.cells.zooming.cell
+    assert search.cells.trust_regions is not None
+    cell = search.cells.trust_regions.cell
     begin, sides = cell.centre, cell.sides
     for number in range(SIZE):
         right = number % 2 == 0
         x = begin + sides * np.array([1.0 if right else -1.0, 0.5])
         held = -1.0 if not right else 1.0
-        search.tell(Told(BEGIN + number, x, np.array([10.0 if right else 0.0]), constraints=(held,)))
-    assert search.cells.zooming.moves == 1
+        search.tell(Observation(BEGIN + number, x, np.array([10.0 if right else 0.0]), constraints=(held,)))
+    assert search.cells.trust_regions.moves == 1
     assert cell.centre[0] < begin[0]
 
 
@@ -155,9 +155,9 @@ def test_asks_in_between_leave_no_trace() -> None:
     rng, looks = np.random.default_rng(0), 0
     for trial in trials:
         number = trial.number
-        zooming = asked.cells.zooming
-        fails = zooming is not None and (number // 9 % 2 == 1 or rng.random() < 0.2)
-        x = trial.x if not fails or zooming is None else zooming.cell.candidates(8, rng)[-1]
+        trust_regions = asked.cells.trust_regions
+        fails = trust_regions is not None and (number // 9 % 2 == 1 or rng.random() < 0.2)
+        x = trial.x if not fails or trust_regions is None else trust_regions.cell.candidates(8, rng)[-1]
         if number > BEGIN:
             for other in (number, number + 5):
                 asked.ask(other, rng.random((other % 3, 2)))
@@ -182,8 +182,8 @@ def test_a_generation_of_failures_leaves_no_trace_of_asks() -> None:
     """The sides are halved where the centre stays: what was learned for the wider cell is of no use then."""
     asked, blind = search_after(history(30)), search_after(history(30))
     number = BEGIN + (2 + REST) * SIZE
-    assert asked.cells.zooming is not None
-    cell, rng, steps = asked.cells.zooming.cell, np.random.default_rng(0), []
+    assert asked.cells.trust_regions is not None
+    cell, rng, steps = asked.cells.trust_regions.cell, np.random.default_rng(0), []
     for _ in range(3):
         steps.append(cell.step)
         for x in cell.candidates(100, rng)[-50:]:
@@ -193,7 +193,7 @@ def test_a_generation_of_failures_leaves_no_trace_of_asks() -> None:
         asked.ask(number, NONE)
     assert [cell.step, steps[2]] == [steps[2] / 2, steps[1] / 2], "two generations of failures alone"
     np.testing.assert_array_equal(asked.ask(number, NONE).x, blind.ask(number, NONE).x)
-    key = (-1, asked.cells.zooming.moves)
+    key = (-1, asked.cells.trust_regions.moves)
     np.testing.assert_array_equal(asked.cells._known[key].x, blind.cells._known[key].x)
 
 
@@ -238,13 +238,13 @@ def test_many_at_once_and_one_by_one_know_the_same_cells() -> None:
     trials = history(60)
     one, other = search_after(trials), Auto().start(Domain.cube(2), 0)
     other.tell_many(trials)
-    assert one.cells._grown(one.beliefs).leaves == other.cells._grown(other.beliefs).leaves
-    np.testing.assert_array_equal(one.cells._grown(one.beliefs).homes, other.cells._grown(other.beliefs).homes)
-    assert other.cells.zooming is not None
-    assert other.cells.zooming.moves == 0, "into the best of them, not through all of them"
-    assert bowl(other.cells.zooming.cell.centre) > -0.02
-    assert other.cells.is_zooming(60)
-    assert not other.cells.is_zooming(59)
+    assert one.cells._grown(one.surrogates).leaves == other.cells._grown(other.surrogates).leaves
+    np.testing.assert_array_equal(one.cells._grown(one.surrogates).homes, other.cells._grown(other.surrogates).homes)
+    assert other.cells.trust_regions is not None
+    assert other.cells.trust_regions.moves == 0, "into the best of them, not through all of them"
+    assert bowl(other.cells.trust_regions.cell.centre) > -0.02
+    assert other.cells.is_local(60)
+    assert not other.cells.is_local(59)
 
 
 # --- pending points
@@ -280,9 +280,9 @@ def test_many_at_once_in_the_plane_are_as_many_points_in_either_way() -> None:
 # --- where to look next
 
 
-def bound_by_loops(search: AutoSearch, trials: list[Told]) -> dict[int, float]:
+def bound_by_loops(search: AutoSearch, trials: list[Observation]) -> dict[int, float]:
     """Of every leaf that holds a trial: the mean of its values and sqrt(2 log n) standard deviations, in told units."""
-    tree, bounds = search.cells._grown(search.beliefs), {}
+    tree, bounds = search.cells._grown(search.surrogates), {}
     for leaf in tree.leaves:
         lower, upper = tree.box(leaf)
         values = [
@@ -313,17 +313,17 @@ def test_the_cell_with_the_highest_bound_is_searched(replicates: int) -> None:
     assert len(best_first) > 5
     running = NONE
     for leaf in best_first[:3]:
-        near, box = search.cells.most_promising(search.beliefs, running)
-        lower, upper = search.cells._grown(search.beliefs).box(leaf)
+        near, box = search.cells.most_promising(search.surrogates, running)
+        lower, upper = search.cells._grown(search.surrogates).box(leaf)
         np.testing.assert_allclose(box, (lower, upper), rtol=0, atol=3e-9)
-        members = search.cells._grown(search.beliefs).members(leaf)
+        members = search.cells._grown(search.surrogates).members(leaf)
         inside = {trials[i].x.tobytes() for i in members}
         assert inside <= {x.tobytes() for x in near.model.places}, "its model has all of its trials"
         assert len(near.model.places) == 12 + 5 * 2
         running = np.vstack([running, 0.5 * (lower + upper)[None, :]])
-    everywhere = np.array([np.mean(search.cells._grown(search.beliefs).box(leaf), axis=0) for leaf in best_first])
-    _, box = search.cells.most_promising(search.beliefs, everywhere)
-    np.testing.assert_allclose(box[0], search.cells._grown(search.beliefs).box(best_first[0])[0], rtol=0, atol=3e-9)
+    everywhere = np.array([np.mean(search.cells._grown(search.surrogates).box(leaf), axis=0) for leaf in best_first])
+    _, box = search.cells.most_promising(search.surrogates, everywhere)
+    np.testing.assert_allclose(box[0], search.cells._grown(search.surrogates).box(best_first[0])[0], rtol=0, atol=3e-9)
 
 
 @pytest.mark.parametrize("towards", [(1, 1), (-1, -1), (1, -1)], ids=str)
@@ -334,8 +334,8 @@ def test_what_is_asked_for_in_a_cell_belongs_to_it(towards: tuple[int, int]) -> 
     for number in range(60, 60 + 6 * SIZE):
         proposal = search.ask(number, NONE)
         if "most promising" in proposal.why:
-            _, (lower, upper) = search.cells.most_promising(search.beliefs, NONE)
-            tree = search.cells._grown(search.beliefs)
+            _, (lower, upper) = search.cells.most_promising(search.surrogates, NONE)
+            tree = search.cells._grown(search.surrogates)
             for rounding in (-1e-9, 0.0, 1e-9):
                 leaf = tree.leaf_of(np.clip(proposal.x + rounding, 0.0, 1.0))
                 np.testing.assert_allclose(tree.box(leaf), (lower, upper), rtol=0, atol=3e-9)
@@ -395,8 +395,8 @@ def test_the_cell_of_a_mixed_space_moves() -> None:
     for number in range(45):
         x = search.domain.rounded(search.ask(number, np.empty((0, 4))).x[None, :])[0]
         search.tell(told(number, x, value_of(MIXED.from_unit(x))))
-    assert search.cells.zooming is not None
-    assert search.cells.zooming.moves >= 2
+    assert search.cells.trust_regions is not None
+    assert search.cells.trust_regions.moves >= 2
 
 
 # --- what is told
@@ -446,12 +446,12 @@ def test_values_of_extreme_size_and_values_that_do_not_differ(shift: float, size
         assert not size or x == pytest.approx(plain.ask(number, np.array([[0.4, 0.6]])).x, abs=1e-2)
         search.tell(told(number, x, shift + size * bowl(x)))
         plain.tell(told(number, x, bowl(x)))
-    guess = search.recommend()
-    assert guess.interval is not None
-    assert np.isfinite([guess.value, *guess.interval]).all()
-    assert any(np.array_equal(guess.x, x) for x in search.model.x)
+    incumbent = search.recommend()
+    assert incumbent.interval is not None
+    assert np.isfinite([incumbent.value, *incumbent.interval]).all()
+    assert any(np.array_equal(incumbent.x, x) for x in search.model.x)
     if size:
-        np.testing.assert_array_equal(guess.x, plain.recommend().x)
+        np.testing.assert_array_equal(incumbent.x, plain.recommend().x)
 
 
 # --- failures and constraints
@@ -490,17 +490,18 @@ def test_what_is_recommended_meets_the_constraint() -> None:
 def test_the_best_that_is_allowed_is_one_of_the_places_to_look_at() -> None:
     """The highest value lies in the corner where the constraint does not hold."""
     trials = [
-        Told(t.number, t.x, np.array([t.x.sum()]), constraints=(float(t.x[0]) - 0.5,)) for t in history(40, dimension=2)
+        Observation(t.number, t.x, np.array([t.x.sum()]), constraints=(float(t.x[0]) - 0.5,))
+        for t in history(40, dimension=2)
     ]
     search = search_after(trials)
-    last = search.cells.best_places(search.beliefs)[-1]
+    last = search.cells.best_places(search.surrogates)[-1]
     best = max((t for t in trials if t.x[0] <= 0.5), key=lambda t: float(t.values[0]))
     np.testing.assert_array_equal(last[0], best.x)
     np.testing.assert_array_equal(last[1], [0.1, 0.1])
 
 
-def guess_of(value: float, feasibility: float | None, x: float = 0.5) -> Guess:
-    return Guess(np.array([x, 0.5]), value, (value - 1, value + 1), feasibility=feasibility)
+def guess_of(value: float, feasibility: float | None, x: float = 0.5) -> Incumbent:
+    return Incumbent(np.array([x, 0.5]), value, (value - 1, value + 1), feasibility=feasibility)
 
 
 def test_of_several_places_the_one_is_recommended_that_holds_then_that_was_not_told_otherwise_then_the_best() -> None:
@@ -508,7 +509,7 @@ def test_of_several_places_the_one_is_recommended_that_holds_then_that_was_not_t
     search = Auto().start(Domain.cube(2), 0)
     for number in range(6):
         x = np.array([0.1 * number, 0.5])
-        search.tell(Told(number, x, np.array([float(number)]), constraints=(1.0 if number == 3 else -1.0,)))
+        search.tell(Observation(number, x, np.array([float(number)]), constraints=(1.0 if number == 3 else -1.0,)))
     best_last = [
         guess_of(9.0, 0.0),
         guess_of(5.0, 0.1),
@@ -518,7 +519,7 @@ def test_of_several_places_the_one_is_recommended_that_holds_then_that_was_not_t
         guess_of(2.0, 0.5),
         guess_of(3.0, 1.0),
     ]
-    ranks = [search._rank(guess) for guess in best_last]
+    ranks = [search._rank(incumbent) for incumbent in best_last]
     assert ranks == sorted(ranks)
     assert len(set(ranks)) == len(ranks)
     free = Auto().start(Domain.cube(2), 0)
@@ -533,11 +534,11 @@ def test_it_tells_what_it_knows() -> None:
     explained = search.explain()
     cells = explained["cells"]
     assert isinstance(cells, dict)
-    assert search.cells.zooming is not None
+    assert search.cells.trust_regions is not None
     assert cells["zoomed into"] == 1
-    assert cells["centre"] == search.cells.zooming.cell.centre.tolist()
-    assert cells["sides"] == search.cells.zooming.cell.sides.tolist()
-    assert cells["leaves"] == len(search.cells._grown(search.beliefs).leaves)
+    assert cells["centre"] == search.cells.trust_regions.cell.centre.tolist()
+    assert cells["sides"] == search.cells.trust_regions.cell.sides.tolist()
+    assert cells["leaves"] == len(search.cells._grown(search.surrogates).leaves)
     assert len(cells["turns"]) >= 1
     assert explained["smoothness"] == 2.5
     json.dumps(explained)

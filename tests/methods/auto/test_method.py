@@ -17,9 +17,9 @@ from quadrat.gp import LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.kernels import Matern
 from quadrat.methods.acquisition import ascend
-from quadrat.methods.auto.acquisition import DOUBT, log_improvement
+from quadrat.methods.auto.acquisition import DEVIATION_FACTOR, log_improvement
 from quadrat.methods.auto.method import TEMPER, WIDER, WIDER_GAIN, Auto, AutoSearch, _range_of_highest
-from quadrat.methods.base import Axis, Domain, Told
+from quadrat.methods.base import Axis, Domain, Observation
 from quadrat.methods.design import SobolSearch
 from quadrat.optimizer import FAILED, Estimate, Optimizer
 from quadrat.optimizer.run import domain_of
@@ -39,25 +39,25 @@ def value_of(params: dict[str, Any]) -> float:
     return float(np.sin(sum(numbers)) + 0.3 * (params.get("kind") == "b"))
 
 
-def told(number: int, x: Array, *values: float, variance: float | None = None) -> Told:
-    return Told(number, np.asarray(x, dtype=np.float64), np.array(values), variance)
+def told(number: int, x: Array, *values: float, variance: float | None = None) -> Observation:
+    return Observation(number, np.asarray(x, dtype=np.float64), np.array(values), variance)
 
 
-def trials(n: int, noise: float = 0.1) -> list[Told]:
+def trials(n: int, noise: float = 0.1) -> list[Observation]:
     """Trials at uniform points."""
     rng = np.random.default_rng(n)
     points = rng.random((n, 2))
     return [told(i, x, objective(x) + noise * rng.normal()) for i, x in enumerate(points)]
 
 
-def search_after(history: list[Told], seed: int = 0, **options: Any) -> AutoSearch:
+def search_after(history: list[Observation], seed: int = 0, **options: Any) -> AutoSearch:
     search = Auto(**options).start(Domain.cube(2), seed)
     for trial in history:
         search.tell(trial)
     return search
 
 
-def run(search: AutoSearch, n: int, f: Callable[[Array], float] = objective) -> list[Told]:
+def run(search: AutoSearch, n: int, f: Callable[[Array], float] = objective) -> list[Observation]:
     history = []
     for number in range(n):
         x = search.domain.rounded(search.ask(number, np.empty((0, search.domain.dimension))).x[None, :])[0]
@@ -125,7 +125,7 @@ def test_the_suggestion_scores_at_least_as_high_as_a_grid() -> None:
         target = ensemble.predict(ensemble.x).mean.max(axis=1)
         grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 101)] * 2), -1).reshape(-1, 2)
         x = search.ask(n, NONE).x
-        values = log_improvement(ensemble.predict(np.vstack([x[None, :], grid])).wider(DOUBT), target)[0]
+        values = log_improvement(ensemble.predict(np.vstack([x[None, :], grid])).wider(DEVIATION_FACTOR), target)[0]
         assert values[0] >= values[1:].max() - 1e-3
 
 
@@ -138,7 +138,7 @@ def score_of(search: AutoSearch, number: int, pending: Array, monkeypatch: pytes
         return best[0], 0.0
 
     with monkeypatch.context() as patch:
-        patch.setattr(module.AutoScore, "maximise", maximise)
+        patch.setattr(module.AutoAcquisition, "maximise", maximise)
         search.ask(number, pending)
     return seen[0]
 
@@ -167,7 +167,7 @@ def test_the_chance_to_succeed_counts_once_and_where_it_is_too_small_a_point_is_
     assert score.least == pytest.approx(min(np.log(1 - 0.5 / 4), np.median(grid)), abs=0.05)
     may = chance >= score.least
     assert 10 < may.sum() < 30
-    wanted = log_improvement(ensemble.predict(query).wider(DOUBT), target)[0] + chance
+    wanted = log_improvement(ensemble.predict(query).wider(DEVIATION_FACTOR), target)[0] + chance
     value, slope = score.slope(query)
     np.testing.assert_allclose(score.at(query)[may], wanted[may], rtol=1e-9)
     np.testing.assert_allclose(value, score.at(query), rtol=1e-9)
@@ -212,7 +212,7 @@ def test_nothing_is_refused_before_something_failed(monkeypatch: pytest.MonkeyPa
     score = score_of(search, 10, NONE, monkeypatch)
     _, ensemble = search.model.current()
     target = ensemble.predict(ensemble.x).mean.max(axis=1)
-    wanted = log_improvement(ensemble.predict(query).wider(DOUBT), target)[0]
+    wanted = log_improvement(ensemble.predict(query).wider(DEVIATION_FACTOR), target)[0]
     np.testing.assert_allclose(score.at(query), wanted, rtol=1e-12)
 
 
@@ -225,9 +225,9 @@ def test_the_score_is_the_mean_improvement_of_draws_that_doubt_the_model(
     search.tell(told(10, np.array([0.5, 0.5]), objective(np.array([0.5, 0.5]))))
     score = score_of(search, 11, NONE, monkeypatch)
     mean, low, high = search.predict(query)
-    units = search.model.units()
-    deviation = DOUBT * (high - low) / (2 * 1.6449 * WIDER * units.scale)
-    centred = (mean - units.shift) / units.scale
+    transform = search.model.transform()
+    deviation = DEVIATION_FACTOR * (high - low) / (2 * 1.6449 * WIDER * transform.scale)
+    centred = (mean - transform.shift) / transform.scale
     draws = centred + deviation * np.random.default_rng(6).standard_normal((50_000, 1))
     drawn = np.maximum(draws - score.target[0], 0).mean(axis=0)
     likely = drawn > 1e-2
@@ -434,12 +434,12 @@ def test_candidates_are_scattered_around_the_four_best_points(kind: str, monkeyp
         seen.append(best)
         return best[0], 0.0
 
-    monkeypatch.setattr(module.AutoScore, "maximise", maximise)
+    monkeypatch.setattr(module.AutoAcquisition, "maximise", maximise)
     search.ask(11, np.empty((0, 1)))
     assert seen[0][:, 0].tolist() == points[np.argsort(-means)[:4]].tolist()
 
 
-def interval_width(history: list[Told]) -> float:
+def interval_width(history: list[Observation]) -> float:
     interval = search_after(history).recommend().interval
     assert interval is not None
     return interval[1] - interval[0]
@@ -477,10 +477,10 @@ def test_constant_values(value: float) -> None:
     search = Auto().start(Domain.cube(2), 0)
     history = run(search, 9, lambda _: value)
     assert len({trial.x.tobytes() for trial in history}) == 9
-    guess = search.recommend()
-    assert guess.value == pytest.approx(value, abs=1e-6 * abs(value) + 1e-6)
-    assert guess.gain is not None
-    assert np.isfinite(guess.gain)
+    incumbent = search.recommend()
+    assert incumbent.value == pytest.approx(value, abs=1e-6 * abs(value) + 1e-6)
+    assert incumbent.gain is not None
+    assert np.isfinite(incumbent.gain)
 
 
 @pytest.mark.parametrize("size", [1e200, 1e-200])
@@ -512,18 +512,18 @@ def test_one_value_far_from_all_others(value: float, where: int) -> None:
         pending = np.vstack([pending, search.ask(number, pending).x[None, :]])
     assert ((pending >= 0) & (pending <= 1)).all()
     assert smallest_distance(pending) > 5e-3
-    guess = search.recommend()
-    assert np.array_equal(guess.x, history[where].x) is (value > 0)
-    assert guess.gain is not None
-    assert np.isfinite([guess.value, *(guess.interval or ()), guess.gain]).all()
+    incumbent = search.recommend()
+    assert np.array_equal(incumbent.x, history[where].x) is (value > 0)
+    assert incumbent.gain is not None
+    assert np.isfinite([incumbent.value, *(incumbent.interval or ()), incumbent.gain]).all()
 
 
 def test_one_value() -> None:
     search = search_after(trials(1))
-    guess = search.recommend()
-    np.testing.assert_array_equal(guess.x, trials(1)[0].x)
-    assert guess.interval is not None
-    assert guess.interval[0] < guess.value < guess.interval[1]
+    incumbent = search.recommend()
+    np.testing.assert_array_equal(incumbent.x, trials(1)[0].x)
+    assert incumbent.interval is not None
+    assert incumbent.interval[0] < incumbent.value < incumbent.interval[1]
     assert search.explain()["trials"] == 1
     assert Auto().start(Domain.cube(2), 0).explain() == {"trials": 0}
 
@@ -581,7 +581,7 @@ def test_half_of_what_may_be_evaluated_stays_open(side: float) -> None:
             search.fail(number, x)
         else:
             search.tell(told(number, x, -float(((x / side - 0.7) ** 2).sum())))
-    least = search.beliefs.least_log_chance(search.seed, 30)
+    least = search.surrogates.least_log_chance(search.seed, 30)
     where = points[~failed] if side == 0.01 else side * rng.random((400, 2))
     assert (search.feasibility.log_chance(where)[0] >= least).mean() >= 0.4
     x = search.ask(30, NONE).x
@@ -741,18 +741,18 @@ def test_the_best_of_fifty_choices_is_found() -> None:
 def test_recommendation_is_the_evaluated_point_of_highest_averaged_mean() -> None:
     search = Auto().start(Domain.cube(2), 0)
     history = run(search, 12)
-    guess = search.recommend()
+    incumbent = search.recommend()
     _, ensemble = search.model.current()
     shift, scale = (float(part(np.concatenate([trial.values for trial in history]))) for part in (np.mean, np.std))
     mean, deviation = ensemble.predict([trial.x for trial in history]).mixture()
     best = int(np.argmax(mean))
-    np.testing.assert_array_equal(guess.x, history[best].x)
-    assert guess.value == pytest.approx(shift + scale * mean[best])
-    assert guess.interval is not None
-    assert guess.interval[0] < guess.value < guess.interval[1]
+    np.testing.assert_array_equal(incumbent.x, history[best].x)
+    assert incumbent.value == pytest.approx(shift + scale * mean[best])
+    assert incumbent.interval is not None
+    assert incumbent.interval[0] < incumbent.value < incumbent.interval[1]
     width = 2 * WIDER * 1.6449 * scale * deviation[best]
-    assert guess.interval[1] - guess.interval[0] == pytest.approx(width, rel=1e-4)
-    assert not guess.certified
+    assert incumbent.interval[1] - incumbent.interval[0] == pytest.approx(width, rel=1e-4)
+    assert not incumbent.certified
     assert isinstance(search.certificate(search.recommend().x), str)
 
 
@@ -772,11 +772,11 @@ def test_the_upper_value_of_the_gain_by_brute_force() -> None:
     """Quantiles of max f - f(x) over a grid, drawn from the models, the interval's width, the range of six values."""
     search = Auto().start(Domain.cube(2), 0)
     history = run(search, 9)
-    guess = search.recommend()
-    assert guess.gain_upper is not None
-    assert guess.interval is not None
+    incumbent = search.recommend()
+    assert incumbent.gain_upper is not None
+    assert incumbent.interval is not None
     ticks = np.linspace(0, 1, 21)
-    points = np.vstack([guess.x, np.stack(np.meshgrid(ticks, ticks), -1).reshape(-1, 2)])
+    points = np.vstack([incumbent.x, np.stack(np.meshgrid(ticks, ticks), -1).reshape(-1, 2)])
     rng, logs, quantiles = np.random.default_rng(0), [], []
     for log_posterior, ensemble in search.model.alternatives():
         [mean], [joint] = ensemble.covariances(points)
@@ -784,10 +784,10 @@ def test_the_upper_value_of_the_gain_by_brute_force() -> None:
         logs.append(log_posterior)
         quantiles.append(np.quantile(f.max(axis=1) - f[:, 0], 0.9))
     weights = np.exp(TEMPER * (np.array(logs) - max(logs)))
-    drawn = search.model.units().above * float(np.average(quantiles, weights=weights))
+    drawn = search.model.transform().above * float(np.average(quantiles, weights=weights))
     highest = sorted((float(trial.values[0]) for trial in history), reverse=True)
-    known = guess.interval[1] - guess.interval[0] + highest[0] - highest[5]
-    assert guess.gain_upper / WIDER_GAIN - known == pytest.approx(drawn, rel=0.15)
+    known = incumbent.interval[1] - incumbent.interval[0] + highest[0] - highest[5]
+    assert incumbent.gain_upper / WIDER_GAIN - known == pytest.approx(drawn, rel=0.15)
 
 
 def test_values_of_trials_that_violate_a_constraint_are_none_to_be_gained() -> None:
@@ -798,7 +798,7 @@ def test_values_of_trials_that_violate_a_constraint_are_none_to_be_gained() -> N
         for trial in trials(8):
             search.tell(replace(trial, constraints=(-1.0,)))
         search.tell(replace(told(8, np.array([0.9, 0.1]), 50.0), constraints=(limit,)))
-        spread[limit] = _range_of_highest(search.beliefs) * search.model.units().above
+        spread[limit] = _range_of_highest(search.surrogates) * search.model.transform().above
     assert spread[-1.0] > 25
     assert spread[1.0] < 5
 

@@ -16,17 +16,17 @@ from quadrat.gp import Fit, Observations, fit_map
 from quadrat.kernels import Kernel, Matern, SquaredExponential, Tied
 from quadrat.methods.auto.surrogate import (
     COMPARE_EVERY,
-    COMPRESS_FROM,
     OWN_SPREAD,
     PRIORS,
     SETTINGS,
     SMOOTHNESSES,
     SPREAD,
+    WARP_FROM,
     LearnedModel,
-    Units,
+    OutputTransform,
     is_due,
 )
-from quadrat.methods.base import Axis, Domain, Told
+from quadrat.methods.base import Axis, Domain, Observation
 
 GRID = np.random.default_rng(999).random((7, 2))
 FORMS: list[Kernel] = [Matern(nu, (0.5, 0.5)) for nu in (0.5, 1.5, 2.5)] + [SquaredExponential((0.5, 0.5))]
@@ -34,29 +34,29 @@ FORMS: list[Kernel] = [Matern(nu, (0.5, 0.5)) for nu in (0.5, 1.5, 2.5)] + [Squa
 TOP = np.array([0.4, 0.6])
 
 
-def trial(number: int, values: int = 1, variance: float | None = None) -> Told:
+def trial(number: int, values: int = 1, variance: float | None = None) -> Observation:
     """A trial at a point of its own, with as many values and, where given, their mean's variance."""
     rng = np.random.default_rng(number)
     x = rng.random(2)
-    return Told(number, x, np.sin(5 * x[0]) + x[1] + 0.1 * rng.normal(size=values), variance)
+    return Observation(number, x, np.sin(5 * x[0]) + x[1] + 0.1 * rng.normal(size=values), variance)
 
 
-def model_of(*trials: Told, first: int = 5, seed: int = 0) -> LearnedModel:
+def model_of(*trials: Observation, first: int = 5, seed: int = 0) -> LearnedModel:
     model = LearnedModel(Domain.cube(2), seed, first)
     for told in trials:
         model.tell(told)
     return model
 
 
-def raw(trials: list[Told]) -> tuple[Array, Array]:
+def raw(trials: list[Observation]) -> tuple[Array, Array]:
     x = np.array([told.x for told in trials for _ in told.values])
     return x, np.concatenate([told.values for told in trials])
 
 
-def standardised(trials: list[Told]) -> tuple[Array, Array]:
+def standardised(trials: list[Observation]) -> tuple[Array, Array]:
     """Points and values in the model's own units."""
     x, y = raw(trials)
-    return x, Units.of(y).seen(y)
+    return x, OutputTransform.of(y).apply(y)
 
 
 def settings(model: LearnedModel) -> Array:
@@ -75,14 +75,14 @@ def fits_of(data: Observations) -> list[Fit]:
     return [fit_map(form, data, priors=PRIORS, standardise=False) for form in FORMS]
 
 
-def gathering(f: Callable[[Array], float], n: int = 24, seed: int = 0, noise: float = 0.003) -> list[Told]:
+def gathering(f: Callable[[Array], float], n: int = 24, seed: int = 0, noise: float = 0.003) -> list[Observation]:
     """Trials as in the course of a run: the first half uniform, the others ever nearer to the top of f."""
     rng, told = np.random.default_rng(seed), []
     for number in range(n):
         x = rng.random(2)
         if number >= n // 2:
             x = np.clip(TOP + 10 ** (-3 * rng.random()) * 0.3 * rng.normal(size=2), 0, 1)
-        told.append(Told(number, x, np.array([f(x) + noise * rng.normal()])))
+        told.append(Observation(number, x, np.array([f(x) + noise * rng.normal()])))
     return told
 
 
@@ -127,7 +127,7 @@ def test_between_times_settings_stay_and_new_trials_are_seen() -> None:
     """64 trials, then one for which nothing is due: its value counts at once, under the same settings."""
     model = model_of(*(trial(number) for number in range(64)), first=64)
     before, at = settings(model).copy(), model.current()[1].predict(GRID[:1]).deviation
-    model.tell(Told(64, GRID[0], np.array([1.0])))
+    model.tell(Observation(64, GRID[0], np.array([1.0])))
     np.testing.assert_array_equal(settings(model), before)
     objective, ensemble = model.current()
     assert len(ensemble.x) == 65
@@ -145,11 +145,13 @@ def test_between_times_settings_stay_and_new_trials_are_seen() -> None:
 def test_units_are_the_mean_and_the_sd_of_all_observations() -> None:
     trials = [trial(number, values=1 + number % 3) for number in range(7)]
     model, (_, y) = model_of(*trials), raw(trials)
-    assert model.units().shift == pytest.approx(np.mean(y), rel=1e-14)
-    assert model.units().scale == pytest.approx(np.std(y), rel=1e-14)
+    assert model.transform().shift == pytest.approx(np.mean(y), rel=1e-14)
+    assert model.transform().scale == pytest.approx(np.std(y), rel=1e-14)
     data = model.current()[0].data
     np.testing.assert_allclose(data.y, [(t.values.mean() - y.mean()) / y.std() for t in trials], rtol=1e-10)
-    assert model_of(*(Told(i, trial(i).x, np.array([4.0])) for i in range(3))).units() == Units(4.0, 4.0)
+    assert model_of(*(Observation(i, trial(i).x, np.array([4.0])) for i in range(3))).transform() == OutputTransform(
+        4.0, 4.0
+    )
 
 
 @pytest.mark.parametrize(("f", "nu"), [(spike, 0.5), (cusp, 1.5), (bowl, inf)], ids=["spike", "cusp", "bowl"])
@@ -209,7 +211,7 @@ def test_draws_around_the_most_likely_setting(kind: str) -> None:
     model, rng = LearnedModel(domain, 0, 5, settings=4001), np.random.default_rng(0)
     for number in range(5):
         x = np.append(rng.random(2), values[number % 3])
-        model.tell(Told(number, x, np.array([x.sum()]), 0.01 if kind == "known noise" else None))
+        model.tell(Observation(number, x, np.array([x.sum()]), 0.01 if kind == "known noise" else None))
     assert model._learned is not None
     drawn = model._learned.settings[1:] - model._learned.settings[0]
     assert drawn.shape == (4000, 4 if kind == "known noise" else 5)
@@ -312,7 +314,7 @@ def test_a_plain_value_after_nothing_but_known_variances(first: int) -> None:
     objective, ensemble = model.current()
     assert objective.names[-1] == "noise_variance"
     x, y = standardised([*known, trial(first)])
-    variance = 0.01 / model.units().scale ** 2
+    variance = 0.01 / model.transform().scale ** 2
     data = Observations.merge(x[-1:], y[-1:]) + Observations.merge(x[:-1], y[:-1], np.full(first, variance))
     cold = max(fits_of(data), key=lambda fit: fit.log_posterior)
     assert ensemble.settings.shape == (SETTINGS, 4)
@@ -328,7 +330,7 @@ def test_choices_share_a_length_scale() -> None:
     rng = np.random.default_rng(0)
     for number in range(6):
         x = np.array([rng.random(), values[number % 4]])
-        model.tell(Told(number, x, np.array([x[0] + number % 4])))
+        model.tell(Observation(number, x, np.array([x[0] + number % 4])))
     objective, ensemble = model.current()
     assert isinstance(objective.kernel, Tied)
     assert objective.names == ("lengthscale[0]", "lengthscale[1]", "amplitude", "noise_variance")
@@ -339,8 +341,8 @@ def test_choices_share_a_length_scale() -> None:
 
 @pytest.mark.parametrize("values", [[3.0] * 6, [0.0] * 6, [1e6, 1e6 + 1e-7] * 3], ids=str)
 def test_values_without_scale(values: list[float]) -> None:
-    model = model_of(*(Told(i, trial(i).x, np.array([value])) for i, value in enumerate(values)))
-    means = model.units().told(model.current()[1].predict(GRID).mean)
+    model = model_of(*(Observation(i, trial(i).x, np.array([value])) for i, value in enumerate(values)))
+    means = model.transform().undo(model.current()[1].predict(GRID).mean)
     np.testing.assert_allclose(means, values[0], rtol=1e-6, atol=1e-9)
 
 
@@ -348,7 +350,7 @@ def test_values_without_scale(values: list[float]) -> None:
 def test_values_of_any_size(size: float) -> None:
     """The most likely setting does not depend on units."""
     trials = [trial(number) for number in range(6)]
-    scaled = [Told(told.number, told.x, size * told.values) for told in trials]
+    scaled = [Observation(told.number, told.x, size * told.values) for told in trials]
     np.testing.assert_allclose(settings(model_of(*scaled))[0], settings(model_of(*trials))[0], atol=0.02)
 
 
@@ -385,36 +387,37 @@ def test_settings_are_a_pure_function_of_what_was_told_in_its_order() -> None:
 def test_one_trial_can_be_looked_at() -> None:
     model = model_of(trial(0))
     assert len(model.current()[1]) == SETTINGS
-    assert model.units() == Units(trial(0).values[0], abs(trial(0).values[0]))
+    assert model.transform() == OutputTransform(trial(0).values[0], abs(trial(0).values[0]))
     assert not model.settled
 
 
 # --- compression of low values
 
 
-def shelf(number: int) -> Told:
+def shelf(number: int) -> Observation:
     """A wide plain at 0, a drop to -1, and a small rise towards a corner, as of a training that may diverge."""
     x = np.random.default_rng([5, number]).random(2)
     value = -1.0 if x[0] > 0.7 else 0.01 * float(np.exp(-8 * ((x - (0.1, 0.9)) ** 2).sum()))
-    return Told(number, x, np.array([value]))
+    return Observation(number, x, np.array([value]))
 
 
 def test_low_values_are_compressed_where_the_evidence_is_strong() -> None:
     """As told, the values on the plain are all alike; compressed, the model sees which way is up."""
     trials = [shelf(number) for number in range(25)]
     model = model_of(*trials)
-    assert model.units().compression is not None
-    plain = LearnedModel(Domain.cube(2), 0, 5, compresses=False)
+    assert model.transform().warp is not None
+    plain = LearnedModel(Domain.cube(2), 0, 5, warps=False)
     for told in trials:
         plain.tell(told)
-    assert plain.units().compression is None
+    assert plain.transform().warp is None
     x, y = raw(trials)
-    compressed, told_as_they_are = Units.of(y, compressed=True), Units.of(y)
+    warped, told_as_they_are = OutputTransform.of(y, warped=True), OutputTransform.of(y)
     best = [
-        max(fit.log_posterior for fit in fits_of(Observations.merge(x, units.seen(y)))) + units.log_slope(y).sum()
-        for units in (compressed, told_as_they_are)
+        max(fit.log_posterior for fit in fits_of(Observations.merge(x, transform.apply(y))))
+        + transform.log_slope(y).sum()
+        for transform in (warped, told_as_they_are)
     ]
-    assert best[0] - best[1] > COMPRESS_FROM
+    assert best[0] - best[1] > WARP_FROM
     places = np.array([[0.15, 0.85], [0.5, 0.2]])  # up, and plain
     top, flat = (model.current()[1].predict(places).mixture()[0]).tolist()
     assert top - flat > 0.5
@@ -422,18 +425,18 @@ def test_low_values_are_compressed_where_the_evidence_is_strong() -> None:
 
 
 def test_a_curved_function_is_seen_as_it_is_told() -> None:
-    assert model_of(*(trial(number) for number in range(25))).units().compression is None
+    assert model_of(*(trial(number) for number in range(25))).transform().warp is None
 
 
 def test_what_is_compressed_is_left_as_told_again_when_the_reason_is_gone() -> None:
     """Among many values that differ, few low ones are no reason."""
     model = model_of(*(shelf(number) for number in range(15)))
-    assert model.units().compression is not None
+    assert model.transform().warp is not None
     rng = np.random.default_rng(9)
     for number in range(15, 45):
         x = 0.3 * rng.random(2)
-        model.tell(Told(number, x, np.array([-2 * float(((x - 0.15) ** 2).sum() ** 0.5) + 0.05 * rng.normal()])))
-    assert model.units().compression is None
+        model.tell(Observation(number, x, np.array([-2 * float(((x - 0.15) ** 2).sum() ** 0.5) + 0.05 * rng.normal()])))
+    assert model.transform().warp is None
 
 
 # --- many at once
@@ -473,7 +476,7 @@ def test_too_few_trials_at_once_are_not_learned_from() -> None:
 # --- taken in, and nothing learned
 
 
-KINDS: dict[str, list[Told]] = {
+KINDS: dict[str, list[Observation]] = {
     "plain": [trial(number) for number in range(30)],
     "replicates": [trial(number, 1 + number % 3) for number in range(30)],
     "known": [trial(number, 1 + number % 2, 0.01 * (1 + number % 5)) for number in range(30)],
@@ -518,7 +521,7 @@ def test_what_is_taken_is_seen_at_once() -> None:
     model.take(trials[8:])
     np.testing.assert_array_equal(settings(model), before)
     assert len(model.current()[1].x) == 16
-    np.testing.assert_array_equal(model.units().shift, Units.of(raw(trials)[1]).shift)
+    np.testing.assert_array_equal(model.transform().shift, OutputTransform.of(raw(trials)[1]).shift)
     early = LearnedModel(Domain.cube(2), 0, 99)
     early.take(trials[:8])
     settings(early)
@@ -596,8 +599,8 @@ def test_near_a_place_one_kernel_is_learned_and_nothing_is_compressed() -> None:
     np.testing.assert_allclose(ensemble.settings[0], fit.parameters, atol=1e-6)
     assert ensemble.settings.shape == (SETTINGS, 4)
     assert objective.kernel == FORMS[2]
-    assert near.units().compression is None
-    assert model.units().compression is not None
+    assert near.transform().warp is None
+    assert model.transform().warp is not None
     np.testing.assert_array_equal(settings(model), before)
 
 
@@ -642,7 +645,7 @@ def test_a_model_of_averages_knows_what_thousands_of_trials_say() -> None:
     points = rng.random((3000, 2))
     values = 50.0 - ((points - 0.5) ** 2).sum(axis=1) + 0.3 * rng.normal(size=3000)
     model = LearnedModel(Domain.cube(2), 0, 5)
-    model.take([Told(i, points[i], values[i : i + 1]) for i in range(3000)])
+    model.take([Observation(i, points[i], values[i : i + 1]) for i in range(3000)])
     place = np.array([0.5, 0.5]), np.full(2, 0.1)
     near = model.near(*place, 100)
     assert near.noise == pytest.approx(0.3, rel=0.25)
@@ -652,8 +655,8 @@ def test_a_model_of_averages_knows_what_thousands_of_trials_say() -> None:
     errors = []
     for one in (near, averaged):
         mean, deviation = one.current()[1].predict(query).mixture()
-        errors.append(np.abs(one.units().told(mean) - truth).max())
-        assert (np.abs(one.units().told(mean) - truth) < 4 * one.units().above * deviation).all()
+        errors.append(np.abs(one.transform().undo(mean) - truth).max())
+        assert (np.abs(one.transform().undo(mean) - truth) < 4 * one.transform().above * deviation).all()
     assert errors[1] < 0.04
     assert errors[1] < errors[0]
 
@@ -664,18 +667,18 @@ def test_averages_of_stated_variances_and_replicates() -> None:
     model = LearnedModel(Domain.cube(2), 0, 5)
     model.take(
         [
-            Told(0, x[0], np.array([1.0]), 0.04),
-            Told(1, x[1], np.array([1.1, 1.3])),
-            Told(2, x[2], np.array([5.0])),
-            Told(3, x[3], np.array([-5.0])),
+            Observation(0, x[0], np.array([1.0]), 0.04),
+            Observation(1, x[1], np.array([1.1, 1.3])),
+            Observation(2, x[2], np.array([5.0])),
+            Observation(3, x[3], np.array([-5.0])),
         ]
     )
     averaged = model.averaged(x[0], np.ones(2), 3, 0.2)
     order = np.argsort(averaged.y)
-    units = Units.of(np.array([1.0, 1.2, 5.0, -5.0]))
+    transform = OutputTransform.of(np.array([1.0, 1.2, 5.0, -5.0]))
     merged = (1.0 / 0.04 + 1.2 / 0.02) / (1 / 0.04 + 1 / 0.02)
-    np.testing.assert_allclose(units.told(averaged.y[order]), [-5.0, merged, 5.0], rtol=1e-9)
-    wanted = np.array([0.04, 1 / (1 / 0.04 + 1 / 0.02), 0.04]) / units.scale**2
+    np.testing.assert_allclose(transform.undo(averaged.y[order]), [-5.0, merged, 5.0], rtol=1e-9)
+    wanted = np.array([0.04, 1 / (1 / 0.04 + 1 / 0.02), 0.04]) / transform.scale**2
     np.testing.assert_allclose(averaged._variance[order], wanted, rtol=1e-9)
     np.testing.assert_allclose(averaged.x[order[1]], (x[0] / 0.04 + x[1] / 0.02) / (1 / 0.04 + 1 / 0.02))
 
@@ -689,7 +692,7 @@ def test_averages_of_values_of_any_size(size: float) -> None:
     place = np.array([0.5, 0.5]), np.full(2, 0.1)
     one, other = plain.averaged(*place, 20, 0.1), scaled.averaged(*place, 20, 0.1 * size)
     np.testing.assert_allclose(other.y, one.y, rtol=1e-9)
-    np.testing.assert_allclose(other.units().told(np.ones(1)) / size, one.units().told(np.ones(1)), rtol=1e-9)
+    np.testing.assert_allclose(other.transform().undo(np.ones(1)) / size, one.transform().undo(np.ones(1)), rtol=1e-9)
 
 
 def test_observations_are_merged_once_until_more_are_told() -> None:

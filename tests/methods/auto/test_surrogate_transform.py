@@ -7,7 +7,7 @@ import pytest
 
 import problems
 from quadrat._core.arrays import Array
-from quadrat.methods.auto.surrogate import ENOUGH, Fence, Units, _ends
+from quadrat.methods.auto.surrogate import ENOUGH, OutputTransform, Winsorization, _ends
 
 RNG = np.random.default_rng(0)
 ORDINARY = RNG.normal(size=40)
@@ -20,9 +20,9 @@ def with_(*others: float) -> Array:
 @pytest.mark.parametrize("others", [[-1e6], [1e6], [1e300], [-1e300, 1e300], [-1e3, -1e6, -1e9, 1e5], [1e6, 1e6 + 1]])
 def test_absurd_values_are_seen_at_the_edge_of_the_rest(others: list[float]) -> None:
     values = with_(*others)
-    fence = Fence.around(values)
-    assert fence is not None
-    seen = fence(values)
+    winsorization = Winsorization.around(values)
+    assert winsorization is not None
+    seen = winsorization(values)
     margin = 0.02 * np.ptp(ORDINARY)
     np.testing.assert_array_equal(seen[:20], ORDINARY[:20])
     for value, as_seen in zip(others, seen[20:], strict=False):
@@ -33,7 +33,7 @@ def test_absurd_values_are_seen_at_the_edge_of_the_rest(others: list[float]) -> 
 @pytest.mark.parametrize("others", [[-200.0], [20.0], [10.0, -10.0], [1e6] * 5, [-1e6] * 15])
 def test_what_is_near_or_common_is_seen_as_it_is(others: list[float]) -> None:
     """The range of the rest is about 5, and what is absurd lies 100 ranges away; 5 of 45 and 15 of 55 are too many."""
-    assert Fence.around(with_(*others)) is None
+    assert Winsorization.around(with_(*others)) is None
 
 
 @pytest.mark.parametrize(
@@ -49,17 +49,17 @@ def test_what_is_near_or_common_is_seen_as_it_is(others: list[float]) -> None:
     ids=["plateau", "nearly a plateau", "rounding", "offset", "few", "none"],
 )
 def test_where_the_rest_says_nothing_there_is_no_fence(values: list[float]) -> None:
-    assert Fence.around(np.array(values)) is None
+    assert Winsorization.around(np.array(values)) is None
 
 
 def test_fences_follow_the_units_of_the_values() -> None:
     values = with_(-1e6)
-    fence = Fence.around(values)
-    assert fence is not None
+    winsorization = Winsorization.around(values)
+    assert winsorization is not None
     for scale, shift in ((1e-150, 0.0), (1e150, 0.0), (3.0, -7.0), (2.0, 1e3)):
-        other = Fence.around(scale * values + shift)
+        other = Winsorization.around(scale * values + shift)
         assert other is not None
-        assert other.low == pytest.approx(scale * fence.low + shift)
+        assert other.low == pytest.approx(scale * winsorization.low + shift)
 
 
 @pytest.mark.parametrize(
@@ -72,20 +72,20 @@ def test_ordinary_functions_with_heavy_tails_need_none(name: str) -> None:
         rng = np.random.default_rng(seed)
         values = problem.values(rng.random((100, problem.dimension)))
         for told in (values, values + 0.1 * rng.standard_normal(100)):
-            assert all(Fence.around(told[:n]) is None for n in range(1, 101))
+            assert all(Winsorization.around(told[:n]) is None for n in range(1, 101))
 
 
 def test_units_of_fenced_values_are_those_of_the_rest() -> None:
     """Without it one value would take up all of the scale: the others would be seen within 1e-5 of each other."""
     values = with_(-1e6)
-    units = Units.of(values)
-    assert units.fence is not None
-    assert np.ptp(units.seen(ORDINARY)) > 3
-    np.testing.assert_allclose(units.told(units.seen(ORDINARY)), ORDINARY)
-    assert np.ptp(Units.of(values, fenced=False).seen(ORDINARY)) < 1e-4
-    compressed = Units.of(values, compressed=True)
-    assert np.isfinite(compressed.log_slope(values)).all()
-    assert np.isfinite(compressed.variance(np.ones_like(values), values)).all()
+    transform = OutputTransform.of(values)
+    assert transform.winsorization is not None
+    assert np.ptp(transform.apply(ORDINARY)) > 3
+    np.testing.assert_allclose(transform.undo(transform.apply(ORDINARY)), ORDINARY)
+    assert np.ptp(OutputTransform.of(values, winsorized=False).apply(ORDINARY)) < 1e-4
+    warped = OutputTransform.of(values, warped=True)
+    assert np.isfinite(warped.log_slope(values)).all()
+    assert np.isfinite(warped.variance(np.ones_like(values), values)).all()
 
 
 def test_where_to_cut_is_sought_in_few_places_however_many_values_there_are() -> None:

@@ -7,26 +7,26 @@ from math import ceil
 import numpy as np
 import pytest
 
-from quadrat.methods.auto.trust_region import REST, Turns
+from quadrat.methods.auto.trust_region import REST, Alternation
 
 ROUND = 2 + REST  # turns of a round
 
 
-def told(turns: Turns, zooming: float, wide: float, which: int = 0) -> None:
+def told(turns: Alternation, trust_regions: float, wide: float, which: int = 0) -> None:
     """Tell all trials of the two fixed turns of a round, each with its own value."""
     begin = turns.first + which * ROUND * turns.length
     for number in range(begin, begin + turns.length):
-        turns.tell(number, zooming)
+        turns.tell(number, trust_regions)
         turns.tell(number + turns.length, wide)
 
 
-def whose(turns: Turns, which: int = 0) -> list[bool]:
+def whose(turns: Alternation, which: int = 0) -> list[bool]:
     """Of each turn of a round, which is the same for all trials of it."""
     begin = turns.first + which * ROUND * turns.length
     found = []
     for turn in range(ROUND):
         numbers = range(begin + turn * turns.length, begin + (turn + 1) * turns.length)
-        (one,) = {turns.is_zooming(number) for number in numbers}
+        (one,) = {turns.is_local(number) for number in numbers}
         found.append(one)
     return found
 
@@ -34,24 +34,24 @@ def whose(turns: Turns, which: int = 0) -> list[bool]:
 @pytest.mark.parametrize("length", [1, 4, 7])
 @pytest.mark.parametrize("first", [0, 13])
 def test_the_first_two_turns_are_fixed_and_the_rest_goes_to_the_better(first: int, length: int) -> None:
-    for zooming, wide in ((1.0, 0.0), (0.0, 1.0)):
-        turns = Turns(first, length)
-        told(turns, zooming, wide)
-        assert whose(turns) == [True, False] + [zooming > wide] * REST
+    for trust_regions, wide in ((1.0, 0.0), (0.0, 1.0)):
+        turns = Alternation(first, length)
+        told(turns, trust_regions, wide)
+        assert whose(turns) == [True, False] + [trust_regions > wide] * REST
 
 
 def test_of_two_that_are_as_good_it_is_the_one_that_zooms() -> None:
-    turns = Turns(0, 4)
+    turns = Alternation(0, 4)
     told(turns, 1.0, 1.0)
     assert whose(turns) == [True, False] + [True] * REST
 
 
 def test_as_long_as_nothing_is_decided_they_take_turns() -> None:
-    assert whose(Turns(5, 3)) == [True, False] * (ROUND // 2)
+    assert whose(Alternation(5, 3)) == [True, False] * (ROUND // 2)
 
 
 def test_every_round_is_decided_on_its_own() -> None:
-    turns, rng = Turns(7, 5), np.random.default_rng(0)
+    turns, rng = Alternation(7, 5), np.random.default_rng(0)
     better = rng.random(8) < 0.5
     for which, zooms in enumerate(better):
         told(turns, float(zooms), 0.5, which)
@@ -64,7 +64,7 @@ def test_every_round_is_decided_on_its_own() -> None:
 @pytest.mark.parametrize("length", [1, 2, 4, 6, 9, 13])
 def test_three_quarters_of_both_turns_have_to_be_told(length: int) -> None:
     enough = ceil(0.75 * length)
-    turns = Turns(0, length)
+    turns = Alternation(0, length)
     for number in range(length):
         turns.tell(number, 0.0)
     for count in range(enough):
@@ -74,7 +74,7 @@ def test_three_quarters_of_both_turns_have_to_be_told(length: int) -> None:
 
 
 def test_later_values_do_not_change_what_was_decided() -> None:
-    turns = Turns(0, 4)
+    turns = Alternation(0, 4)
     for number in (0, 1, 2, 4, 5, 6):
         turns.tell(number, 1.0 if number < 4 else 0.0)
     assert turns.decided == {0: True}
@@ -89,7 +89,7 @@ def test_the_mean_of_the_highest_quarter_decides(length: int) -> None:
     rng, decisions = np.random.default_rng(length), []
     for _ in range(60):
         values = rng.standard_t(2, (2, length))
-        turns = Turns(0, length)
+        turns = Alternation(0, length)
         enough = ceil(0.75 * length)
         counted = values[0], values[1, :enough]
         for number in range(length + enough):
@@ -104,14 +104,14 @@ def test_what_is_told_in_another_order_counts_for_the_turn_that_it_was_asked_in(
     """Two rounds, told in any order: a turn is a matter of the trial's number; all values of one are the same."""
     value = {0: 1.0, 1: 0.0, 6: 0.0, 7: 2.0}
     for seed in range(5):
-        turns = Turns(10, 4)
+        turns = Alternation(10, 4)
         for number in np.random.default_rng(seed).permutation(np.arange(10, 10 + 2 * ROUND * 4)).tolist():
             turns.tell(number, value.get((number - 10) // 4, 50.0))
         assert turns.decided == {0: True, 1: False}
 
 
 def test_trials_before_the_first_and_those_of_the_rest_do_not_count() -> None:
-    turns = Turns(40, 4)
+    turns = Alternation(40, 4)
     for number in (*range(40), *range(48, 64)):
         turns.tell(number, 1e9 if number % 2 else -1e9)
     assert turns.decided == {}
@@ -120,7 +120,7 @@ def test_trials_before_the_first_and_those_of_the_rest_do_not_count() -> None:
 
 
 def test_trials_that_are_never_told_leave_the_next_rounds_alone() -> None:
-    turns = Turns(0, 4)
+    turns = Alternation(0, 4)
     turns.tell(0, 5.0)
     told(turns, 0.0, 1.0, which=1)
     assert turns.decided == {1: False}
@@ -128,7 +128,7 @@ def test_trials_that_are_never_told_leave_the_next_rounds_alone() -> None:
 
 
 def test_values_of_extreme_size() -> None:
-    turns = Turns(0, 4)
+    turns = Alternation(0, 4)
     told(turns, -1e200, 1e200)
     assert turns.decided == {0: False}
 
@@ -142,7 +142,7 @@ def test_many_at_once_are_one_after_another(first: int, length: int) -> None:
         rng = np.random.default_rng(seed)
         numbers = rng.permutation(first + 5 * ROUND * length)
         values = np.where(rng.random(len(numbers)) < 0.2, -np.inf, rng.integers(0, 4, len(numbers)).astype(float))
-        alone, together, some = (Turns(first, length) for _ in range(3))
+        alone, together, some = (Alternation(first, length) for _ in range(3))
         for number, value in zip(numbers.tolist(), values.tolist(), strict=True):
             if np.isfinite(value):
                 alone.tell(number, value)
@@ -157,6 +157,6 @@ def test_many_at_once_are_one_after_another(first: int, length: int) -> None:
 
 
 def test_none_at_once_is_nothing() -> None:
-    turns = Turns(0, 4)
+    turns = Alternation(0, 4)
     turns.tell_many(np.empty(0, dtype=np.intp), np.empty(0))
     assert (turns.decided, turns._told) == ({}, {})

@@ -8,7 +8,7 @@ import pytest
 from quadrat.confidence.budget import cell_share
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
-from quadrat.methods.base import UNDECIDED, Domain, Told
+from quadrat.methods.base import UNDECIDED, Domain, Observation
 from quadrat.methods.level_sets.method import MultiScaleLevelSet
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
@@ -27,7 +27,7 @@ def test_decided_cells_are_larger_than_undecided_ones() -> None:
     search = method().start(Domain.cube(2), 0)
     for i in range(60):
         x = search.ask(i, np.empty((0, 2))).x
-        search.tell(Told(i, x, np.array([float(f(x)) + 0.01 * generator(0, i, 5).normal()])))
+        search.tell(Observation(i, x, np.array([float(f(x)) + 0.01 * generator(0, i, 5).normal()])))
     found = search.level_set()
     decided = found.label != UNDECIDED
     assert found.volumes[decided].sum() > 0.3
@@ -47,7 +47,7 @@ def test_the_cap_on_cells_is_kept() -> None:
     search = method(max_cells=40).start(Domain.cube(2), 0)
     for i in range(10):
         x = search.ask(i, np.empty((0, 2))).x
-        search.tell(Told(i, x, np.array([0.1])))
+        search.tell(Observation(i, x, np.array([0.1])))
     assert len(search.level_set().label) <= 40
 
 

@@ -12,7 +12,7 @@ from tests.labels import labels_at
 from quadrat._core.arrays import Array
 from quadrat.confidence import Assumptions
 from quadrat.kernels import Kernel, Matern
-from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Domain, Told
+from quadrat.methods.base import ABOVE, BELOW, UNDECIDED, Domain, Observation
 from quadrat.methods.level_sets.method import LevelSet, LevelSetMethod, MultiScaleLevelSet
 from quadrat.methods.level_sets.search import LevelSearch
 from quadrat.problems import RKHSFunction, draw_rkhs_function
@@ -52,7 +52,7 @@ def truth(seed: int, dimension: int = 2, kernel: Kernel = KERNEL) -> RKHSFunctio
 
 def step(search: LevelSearch, f: RKHSFunction, i: int, x: Array | None = None) -> None:
     x = search.ask(i, np.empty((0, search.dimension))).x if x is None else x
-    search.tell(Told(i, x, np.array([float(f(x)) + 0.02 * generator(0, i, 5).normal()])))
+    search.tell(Observation(i, x, np.array([float(f(x)) + 0.02 * generator(0, i, 5).normal()])))
 
 
 def started(make: Make, seed: int = 0, n: int = 0, **changes: object) -> tuple[LevelSearch, RKHSFunction]:
@@ -88,7 +88,7 @@ def test_a_search_is_rebuilt_by_telling_alone_bit_for_bit(make: Make) -> None:
     again = make().start(Domain.cube(2), 0)
     for i in range(20):
         x = search.cells.tree.points[i]
-        again.tell(Told(i, x, np.array([search.cells.values[i]])))
+        again.tell(Observation(i, x, np.array([search.cells.values[i]])))
     first, second = search.level_set(), again.level_set()
     for name in ("lower", "upper", "label", "low", "high"):
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
@@ -147,15 +147,15 @@ def test_when_all_is_decided_it_goes_on_and_says_so(make: Make) -> None:
 def test_data_that_reject_the_assumptions_leave_nothing_decided(make: Make) -> None:
     search, _ = started(make)
     for i, x in enumerate(generator(0).random((30, 2))):
-        search.tell(Told(i, x, np.array([5.0 * (-1.0) ** i])))
+        search.tell(Observation(i, x, np.array([5.0 * (-1.0) ** i])))
     found = search.level_set()
     assert found.rejection is not None
     assert found.reason == found.rejection
     assert (found.label == UNDECIDED).all()
     assert np.isfinite(found.low).all()
-    guess = search.recommend()
-    assert guess.interval is None
-    assert not guess.certified
+    incumbent = search.recommend()
+    assert incumbent.interval is None
+    assert not incumbent.certified
     assert ((search.ask(30, NONE).x >= 0) & (search.ask(30, NONE).x <= 1)).all()
 
 
@@ -182,7 +182,7 @@ def test_bounds_that_leave_nothing_when_they_are_brought_up_reject(monkeypatch: 
 
 def test_standard_errors_void_the_guarantee(make: Make) -> None:
     search, _ = started(make, n=5)
-    search.tell(Told(5, np.array([0.5, 0.5]), np.array([0.1]), variance=0.01))
+    search.tell(Observation(5, np.array([0.5, 0.5]), np.array([0.1]), variance=0.01))
     assert "sub-Gaussian" in str(search.level_set().reason)
     assert search.level_set().rejection is None
     assert not search.recommend().certified
@@ -190,12 +190,12 @@ def test_standard_errors_void_the_guarantee(make: Make) -> None:
 
 def test_it_recommends_the_point_of_the_largest_lower_bound(make: Make) -> None:
     search, f = started(make, n=25)
-    guess = search.recommend()
-    assert guess.certified
-    assert guess.interval is not None
-    low, high = guess.interval
-    assert low <= float(f(guess.x)) <= high
-    assert low <= guess.value <= high
+    incumbent = search.recommend()
+    assert incumbent.certified
+    assert incumbent.interval is not None
+    low, high = incumbent.interval
+    assert low <= float(f(incumbent.x)) <= high
+    assert low <= incumbent.value <= high
     leaves = search.cells.tree.leaves()
     everything = np.vstack([search.cells.band.x, search.cells.centres(leaves)])
     assert low == pytest.approx(search.cells.band.interval(everything).lower.max(), abs=1e-9)
@@ -219,8 +219,8 @@ def test_turning_it_swaps_above_and_below(make: Make) -> None:
         x = search.ask(i, NONE).x
         np.testing.assert_array_equal(x, turned.ask(i, NONE).x)
         y = float(f(x)) + 0.02 * generator(0, i, 5).normal()
-        search.tell(Told(i, x, np.array([y])))
-        turned.tell(Told(i, x, np.array([-y])))
+        search.tell(Observation(i, x, np.array([y])))
+        turned.tell(Observation(i, x, np.array([-y])))
     first, second = search.level_set(), turned.level_set()
     assert not isinstance(second, str)
     np.testing.assert_array_equal(first.label, -second.label)
@@ -229,7 +229,7 @@ def test_turning_it_swaps_above_and_below(make: Make) -> None:
 
 def test_replicates_count_one_by_one(make: Make) -> None:
     search, _ = started(make)
-    search.tell(Told(0, np.array([0.5, 0.5]), np.array([0.1, 0.2, 0.3])))
+    search.tell(Observation(0, np.array([0.5, 0.5]), np.array([0.1, 0.2, 0.3])))
     assert len(search.cells.values) == 3
     assert search.cells.band.counts.tolist() == [3]
 

@@ -14,7 +14,7 @@ from quadrat.confidence.slices import SliceBand
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Matern
-from quadrat.methods.base import Axis, Domain, Told
+from quadrat.methods.base import Axis, Domain, Observation
 from quadrat.methods.lp import contextual as lp_contextual
 from quadrat.methods.lp.contextual import ContextualLPSearch
 from quadrat.methods.lp.method import LP0, LPGPUCB
@@ -50,7 +50,7 @@ def played(
         z = contexts[number % len(contexts)]
         x = search.ask(number, NONE, at(z)).x
         noise = 0.05 * generator(9, number).normal()
-        search.tell(Told(number, x, np.array([float(F.values(x[None])[0]) + noise])))
+        search.tell(Observation(number, x, np.array([float(F.values(x[None])[0]) + noise])))
         points.append(x)
         if look:
             search.recommend(at(0.33))
@@ -166,11 +166,11 @@ def test_what_is_found_in_one_context_does_not_change_answers_in_another(
         return replace(found, value=-0.9) if band.context[1] == 0.5 else found
 
     monkeypatch.setattr(lp_contextual, "certified_maximum", too_low)
-    guesses = {z: search.recommend(at(z)) for z in order}
-    assert guesses[0.5].interval is None
-    assert guesses[0.2].certified
+    incumbents = {z: search.recommend(at(z)) for z in order}
+    assert incumbents[0.5].interval is None
+    assert incumbents[0.2].certified
     for z in order:
-        found = search.certificate(guesses[z].x)
+        found = search.certificate(incumbents[z].x)
         assert isinstance(found, Certificate)
         assert ("below one that is reached" in str(found.rejection)) == (z == 0.5)
     assert search.explain()["rejection"] is None
@@ -236,7 +236,7 @@ def test_choices_as_contexts_and_polynomials() -> None:
         z = (1 / 6, 0.5, 5 / 6)[number % 3]
         x = search.ask(number, NONE, at(z)).x
         assert x[1] == z
-        search.tell(Told(number, x, np.array([float(F.values(x[None])[0])])))
+        search.tell(Observation(number, x, np.array([float(F.values(x[None])[0])])))
     certificate = search.certificate(search.recommend(at(0.5)).x)
     assert isinstance(certificate, Certificate)
     grid = np.column_stack([np.linspace(0, 1, 501), np.full(501, 0.5)])
@@ -247,7 +247,7 @@ def test_wrong_assumptions_are_rejected_and_the_mean_recommends() -> None:
     search = started(method(norm_bound=0.2, noise=0.01))
     for number in range(12):
         x = search.ask(number, NONE, at(0.5)).x
-        search.tell(Told(number, x, np.array([3 * np.sin(6 * x[0])])))
+        search.tell(Observation(number, x, np.array([3 * np.sin(6 * x[0])])))
     certificate = search.certificate(search.recommend(at(0.5)).x)
     assert isinstance(certificate, Certificate)
     assert certificate.rejection is not None
@@ -259,7 +259,7 @@ def test_wrong_assumptions_are_rejected_and_the_mean_recommends() -> None:
 
 def test_standard_errors_are_not_certified() -> None:
     search = started(method())
-    search.tell(Told(0, np.array([0.5, 0.5]), np.array([0.1]), variance=0.01))
+    search.tell(Observation(0, np.array([0.5, 0.5]), np.array([0.1]), variance=0.01))
     assert "standard error" in str(search.certificate(search.recommend(at(0.5)).x))
     assert not search.recommend(at(0.5)).certified
 
@@ -272,7 +272,7 @@ def test_many_dimensions_have_one_part() -> None:
     for number in range(4):
         x = search.ask(number, np.empty((0, 6)), context).x
         assert x[0] == 0.25
-        search.tell(Told(number, x, np.array([0.1])))
+        search.tell(Observation(number, x, np.array([0.1])))
     assert search.loop.slices.parts(0, context).shape == (1, 6)
     assert isinstance(search.certificate(search.recommend(context).x), Certificate)
 

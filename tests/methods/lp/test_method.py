@@ -14,7 +14,7 @@ from quadrat.confidence import AdaptiveBand, Assumptions, Certificate, Interval,
 from quadrat.confidence.local_band import CAPACITY
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import GammaExponential, Kernel, Matern, SquaredExponential
-from quadrat.methods.base import Domain, Search, Told
+from quadrat.methods.base import Domain, Observation, Search
 from quadrat.methods.lp.cells import BOUNDS, CellBounds, Condition
 from quadrat.methods.lp.method import LP0, LPGPUCB, information_gain
 from quadrat.methods.lp.search import CellOptions, CertifiedSearch
@@ -37,7 +37,7 @@ def drive(search: Search, f: object, dimension: int, n: int, seed: int, noise: f
     points = []
     for i in range(n):
         x = search.ask(i, np.empty((0, dimension))).x
-        search.tell(Told(i, x, np.array([float(f(x)) + noise * generator(seed, i, 5).normal()])))  # type: ignore[operator]
+        search.tell(Observation(i, x, np.array([float(f(x)) + noise * generator(seed, i, 5).normal()])))  # type: ignore[operator]
         points.append(x)
     return points
 
@@ -51,7 +51,7 @@ def test_certificate_covers_the_regret_at_every_step(dimension: int, degree: int
         search = method(degree=degree).start(Domain.cube(dimension), seed)
         for i in range(40):
             x = search.ask(i, np.empty((0, dimension))).x
-            search.tell(Told(i, x, np.array([float(f(x)) + 0.1 * generator(seed, i, 5).normal()])))
+            search.tell(Observation(i, x, np.array([float(f(x)) + 0.1 * generator(seed, i, 5).normal()])))
             if i % 4 == 3:
                 certificate = search.certificate(search.recommend().x)
                 assert isinstance(certificate, Certificate)
@@ -60,10 +60,10 @@ def test_certificate_covers_the_regret_at_every_step(dimension: int, degree: int
                 assert best <= certificate.maximum
                 low, high = certificate.certified_interval
                 assert low <= float(f(certificate.point)) <= high
-                guess = search.recommend()
-                assert guess.certified
-                assert guess.interval is not None
-                assert guess.interval[0] <= guess.value <= guess.interval[1]
+                incumbent = search.recommend()
+                assert incumbent.certified
+                assert incumbent.interval is not None
+                assert incumbent.interval[0] <= incumbent.value <= incumbent.interval[1]
 
 
 def test_it_finds_the_maximum_and_the_certificate_shrinks() -> None:
@@ -73,7 +73,7 @@ def test_it_finds_the_maximum_and_the_certificate_shrinks() -> None:
     early = search.certificate(search.recommend().x)
     for i in range(20, 100):
         x = search.ask(i, NONE).x
-        search.tell(Told(i, x, np.array([float(f(x)) + 0.1 * generator(0, i, 5).normal()])))
+        search.tell(Observation(i, x, np.array([float(f(x)) + 0.1 * generator(0, i, 5).normal()])))
     late = search.certificate(search.recommend().x)
     assert isinstance(early, Certificate)
     assert isinstance(late, Certificate)
@@ -89,10 +89,10 @@ def test_a_norm_bound_too_small_is_rejected_in_the_run() -> None:
     assert isinstance(certificate, Certificate)
     assert certificate.rejection is not None
     assert np.isnan(certificate.value)
-    guess = search.recommend()
-    assert not guess.certified
-    assert guess.interval is None
-    assert float(f(guess.x)) >= max(float(f(x)) for x in points) - 0.5, "it still recommends the best that it saw"
+    incumbent = search.recommend()
+    assert not incumbent.certified
+    assert incumbent.interval is None
+    assert float(f(incumbent.x)) >= max(float(f(x)) for x in points) - 0.5, "it still recommends the best that it saw"
 
 
 @pytest.mark.parametrize("degree", [0, 1])
@@ -193,8 +193,8 @@ def test_looking_changes_nothing() -> None:
         x, z = quiet.ask(i, np.empty((0, 2))).x, curious.ask(i, np.empty((0, 2))).x
         np.testing.assert_array_equal(x, z)
         value = np.array([float(f(x)) + 0.1 * generator(0, i, 5).normal()])
-        quiet.tell(Told(i, x, value))
-        curious.tell(Told(i, z, value))
+        quiet.tell(Observation(i, x, value))
+        curious.tell(Observation(i, z, value))
         curious.certificate(curious.recommend().x)
         curious.recommend()
         curious.explain()
@@ -224,7 +224,7 @@ def test_an_answer_is_the_same_whichever_answers_were_given_before(
         search = stated.start(Domain.cube(1), seed)
         for i in range(n):
             x = search.ask(i, NONE).x
-            search.tell(Told(i, x, np.array([float(f(x)) + 0.3 * noise * generator(seed, i, 5).normal()])))
+            search.tell(Observation(i, x, np.array([float(f(x)) + 0.3 * noise * generator(seed, i, 5).normal()])))
             said = {name: repr(QUESTIONS[name](search)) for name in order}
         found.append({name: said[name] for name in QUESTIONS})
     assert found[0] == found[1]
@@ -251,11 +251,11 @@ def test_what_the_loop_sees_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_replicates_and_standard_errors() -> None:
     search = method().start(Domain.cube(1), 0)
     x = search.ask(0, NONE).x
-    search.tell(Told(0, x, np.array([0.1, 0.2, 0.3])))
+    search.tell(Observation(0, x, np.array([0.1, 0.2, 0.3])))
     assert isinstance(search, CertifiedSearch)
     assert len(search.cells.values) == 3
     assert isinstance(search.certificate(search.recommend().x), Certificate)
-    search.tell(Told(1, np.array([0.3]), np.array([0.2]), variance=0.01))
+    search.tell(Observation(1, np.array([0.3]), np.array([0.2]), variance=0.01))
     reason = search.certificate(search.recommend().x)
     assert isinstance(reason, str)
     assert "sub-Gaussian" in reason
@@ -399,7 +399,7 @@ def test_certificates_from_bands_of_cells_hold(dimension: int, degree: int) -> N
             x = search.ask(i, np.empty((0, dimension))).x
             assert x.shape == (dimension,)
             assert ((x >= 0) & (x <= 1)).all()
-            search.tell(Told(i, x, np.array([float(f(x)) + 0.1 * generator(seed, i, 5).normal()])))
+            search.tell(Observation(i, x, np.array([float(f(x)) + 0.1 * generator(seed, i, 5).normal()])))
             if i % 6 == 5:
                 certificate = search.certificate(search.recommend().x)
                 assert isinstance(certificate, Certificate)
@@ -408,10 +408,10 @@ def test_certificates_from_bands_of_cells_hold(dimension: int, degree: int) -> N
                 assert best <= certificate.maximum
                 low, high = certificate.certified_interval
                 assert low <= float(f(certificate.point)) <= high
-                guess = search.recommend()
-                assert guess.certified
-                assert guess.interval is not None
-                assert guess.interval[0] <= float(f(guess.x)) <= guess.interval[1]
+                incumbent = search.recommend()
+                assert incumbent.certified
+                assert incumbent.interval is not None
+                assert incumbent.interval[0] <= float(f(incumbent.x)) <= incumbent.interval[1]
                 values.append(certificate.value)
         assert cells_of(search) > 3
         assert values[-1] < 0.8 * values[0]
@@ -426,7 +426,7 @@ def test_looking_changes_nothing_with_bands_of_cells() -> None:
         np.testing.assert_array_equal(x, z)
         value = np.array([float(f(x)) + 0.1 * generator(0, i, 5).normal()])
         for search in (quiet, curious):
-            search.tell(Told(i, x, value))
+            search.tell(Observation(i, x, value))
         curious.certificate(curious.recommend().x)
         curious.recommend()
         curious.explain()
@@ -463,23 +463,23 @@ def test_a_norm_bound_too_small_is_rejected_by_a_band_of_a_cell() -> None:
     )  # fmt: skip
     points = generator(1, 6).random((60, 2))
     for i, x in enumerate(points):
-        search.tell(Told(i, x, np.array([float(f(x)) + 0.05 * generator(1, i, 5).normal()])))
+        search.tell(Observation(i, x, np.array([float(f(x)) + 0.05 * generator(1, i, 5).normal()])))
     certificate = search.certificate(search.recommend().x)
     assert isinstance(certificate, Certificate)
     assert certificate.rejection is not None
     assert np.isnan(certificate.value)
     assert cells_of(search) > 3
-    guess = search.recommend()
-    assert not guess.certified
-    assert guess.interval is None
-    assert float(f(guess.x)) >= max(float(f(x)) for x in points) - 0.5
+    incumbent = search.recommend()
+    assert not incumbent.certified
+    assert incumbent.interval is None
+    assert float(f(incumbent.x)) >= max(float(f(x)) for x in points) - 0.5
 
 
 def test_replicates_are_told_to_bands_of_cells_one_by_one() -> None:
     search = certified(2, budget=40, capacity=8)
     for i in range(20):
         x = search.ask(i, np.empty((0, 2))).x
-        search.tell(Told(i, x, 0.1 * generator(i, 3).normal(size=1 + i % 3)))
+        search.tell(Observation(i, x, 0.1 * generator(i, 3).normal(size=1 + i % 3)))
     assert len(search.cells.values) == sum(1 + i % 3 for i in range(20))
     assert isinstance(search.certificate(search.recommend().x), Certificate)
     assert cells_of(search) > 1

@@ -11,7 +11,7 @@ from quadrat.errors import InvalidInput
 from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Matern
 from quadrat.methods import LP0, LPGPUCB
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.lp.other_forms import SketchedSearch
 from quadrat.optimizer import Optimizer
 from quadrat.problems import draw_rkhs_function
@@ -31,11 +31,11 @@ def test_it_finds_the_top_of_a_function_of_the_ball_and_its_bounds_hold() -> Non
     rng = generator(0, 96)
     for number in range(120):
         x = search.ask(number, np.empty((0, 2))).x
-        search.tell(Told(number, x, np.array([float(f(x)) + 0.1 * rng.standard_normal()])))
-    guess = search.recommend()
-    assert best - float(f(guess.x)) < 0.1
-    assert guess.interval is not None
-    assert not guess.certified
+        search.tell(Observation(number, x, np.array([float(f(x)) + 0.1 * rng.standard_normal()])))
+    incumbent = search.recommend()
+    assert best - float(f(incumbent.x)) < 0.1
+    assert incumbent.interval is not None
+    assert not incumbent.certified
     cells = search.explain()
     assert cells["dictionary"] < len(search.band.x)  # type: ignore[operator]
     for cell in cells["cells"]:  # type: ignore[attr-defined]

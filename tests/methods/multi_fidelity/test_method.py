@@ -9,7 +9,7 @@ import pytest
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
-from quadrat.methods.base import Axis, Domain, FidelityAxis, Told
+from quadrat.methods.base import Axis, Domain, FidelityAxis, Observation
 from quadrat.methods.multi_fidelity.method import MFGPUCB, FidelitySearch, Index
 from quadrat.methods.multi_fidelity.model import Gaps
 from quadrat.methods.ucb.gp_ucb import GPUCB
@@ -41,7 +41,7 @@ def run(search: FidelitySearch, count: int, first: int = 0) -> list[Array]:
     points = []
     for number in range(first, first + count):
         points.append(search.ask(number, NONE).x)
-        search.tell(Told(number, points[-1], np.array([objective(points[-1])])))
+        search.tell(Observation(number, points[-1], np.array([objective(points[-1])])))
     return points
 
 
@@ -94,7 +94,7 @@ def test_failures_are_made_up_for() -> None:
             search.fail(number, x)
             pending = np.vstack([pending, x])
         else:
-            search.tell(Told(number, x, np.array([objective(x)])))
+            search.tell(Observation(number, x, np.array([objective(x)])))
     assert [search.model.history.count(level) for level in range(3)] == [10, 2, 2]
     assert levels == [0] * 15 + [1] * 2 + [2] * 3
     assert "largest upper bound" in search.ask(20, pending).why
@@ -108,7 +108,7 @@ def test_a_level_that_never_works_lets_the_others_go_first() -> None:
             search.fail(number, x)
             pending = np.vstack([pending, x])
         else:
-            search.tell(Told(number, x, np.array([objective(x)])))
+            search.tell(Observation(number, x, np.array([objective(x)])))
     assert search.model.history == [1, 1, 2, 2]
     assert len(np.unique(pending, axis=0)) == 12
     assert level_of(search.ask(16, pending).x) == 0
@@ -119,7 +119,7 @@ def test_results_that_were_not_asked_for_are_no_trials_of_other_levels() -> None
     search, rng = start(), np.random.default_rng(0)
     for number in range(20):
         x = np.insert(rng.random(2), 1, COORDINATES[0])
-        search.tell(Told(number, x, np.array([objective(x)])))
+        search.tell(Observation(number, x, np.array([objective(x)])))
     assert search.model.settled
     assert [level_of(x) for x in run(search, 4, first=20)] == [2, 1, 1, 2]
 
@@ -129,14 +129,14 @@ def test_what_only_cheap_levels_say_of_the_target_is_not_certain() -> None:
     search, rng = start(), np.random.default_rng(0)
     for number in range(12):
         x = np.insert(rng.random(2), 1, COORDINATES[0])
-        search.tell(Told(number, x, np.array([float(np.sin(5 * x[0]))])))
-    guess = search.recommend()
-    assert guess.interval is not None
-    assert guess.interval[1] - guess.interval[0] > 1.5
+        search.tell(Observation(number, x, np.array([float(np.sin(5 * x[0]))])))
+    incumbent = search.recommend()
+    assert incumbent.interval is not None
+    assert incumbent.interval[1] - incumbent.interval[0] > 1.5
     seen = search.model.seen_gaps.zeta
     assert seen[0] < 0.1
-    x = np.insert(guess.x[[0, 2]], 1, COORDINATES[2])
-    search.tell(Told(12, x, np.array([5.0])))
+    x = np.insert(incumbent.x[[0, 2]], 1, COORDINATES[2])
+    search.tell(Observation(12, x, np.array([5.0])))
     assert search.model.gaps == search.model.seen_gaps
 
 
@@ -212,9 +212,9 @@ def test_exact_cheap_levels_are_asked_first_and_gamma_doubles() -> None:
     assert levels == [0] * 4
     assert search.gamma == (2 * least, least)
     for number in range(18, 23):  # told from outside, at the middle level: with the 4 before they cost 24
-        search.tell(Told(number, np.array([0.1 * (number - 17), 0.5, 0.3]), np.array([0.0])))
+        search.tell(Observation(number, np.array([0.1 * (number - 17), 0.5, 0.3]), np.array([0.0])))
     assert search.gamma == (2 * least, least)
-    search.tell(Told(23, np.array([0.9, COORDINATES[0], 0.3]), np.array([0.0])))
+    search.tell(Observation(23, np.array([0.9, COORDINATES[0], 0.3]), np.array([0.0])))
     assert search.gamma == (2 * least, 2 * least)
 
 
@@ -272,15 +272,15 @@ def test_five_at_once_differ() -> None:
 
 
 def test_recommended_is_at_the_target_and_near_the_best(told: FidelitySearch) -> None:
-    guess = told.recommend()
-    assert level_of(guess.x) == 2
-    assert objective(guess.x) > 0.9
-    assert guess.interval is not None
-    assert guess.interval[0] <= guess.value <= guess.interval[1]
-    assert guess.value == pytest.approx(objective(guess.x), abs=0.1)
-    assert guess.gain is not None
-    assert guess.gain_upper is not None
-    assert 0 <= guess.gain <= guess.gain_upper < 0.7
+    incumbent = told.recommend()
+    assert level_of(incumbent.x) == 2
+    assert objective(incumbent.x) > 0.9
+    assert incumbent.interval is not None
+    assert incumbent.interval[0] <= incumbent.value <= incumbent.interval[1]
+    assert incumbent.value == pytest.approx(objective(incumbent.x), abs=0.1)
+    assert incumbent.gain is not None
+    assert incumbent.gain_upper is not None
+    assert 0 <= incumbent.gain <= incumbent.gain_upper < 0.7
 
 
 def test_no_told_point_is_surer_than_the_recommended(told: FidelitySearch) -> None:
@@ -304,16 +304,16 @@ def test_recommended_stands_for_its_setting() -> None:
     search = MFGPUCB(noise=0.01).start(domain, 0)
     for number in range(20):
         x = rounded(search.ask(number, NONE).x[None, :])[0]
-        search.tell(Told(number, x, np.array([objective(x)])))
+        search.tell(Observation(number, x, np.array([objective(x)])))
     assert search.recommend().x[0] == 0.625
 
 
 def test_one_cheap_trial_is_enough_to_recommend() -> None:
     search = start()
     run(search, 1)
-    guess = search.recommend()
-    assert level_of(guess.x) == 2
-    assert np.isfinite(guess.value)
+    incumbent = search.recommend()
+    assert level_of(incumbent.x) == 2
+    assert np.isfinite(incumbent.value)
     assert search.explain()["trials of each level"] == [1, 0, 0]
     assert start().explain() == {"trials": 0}
 
@@ -329,7 +329,7 @@ def test_rebuilt_bit_for_bit(asks: bool) -> None:
     for number in range(26):
         x = search.ask(number, pending).x
         values = np.array([objective(x)] * (1 + number % 2))
-        told = Told(number, x, values, variance=0.01 if number % 5 == 3 else None)
+        told = Observation(number, x, values, variance=0.01 if number % 5 == 3 else None)
         if number % 7 == 6:
             pending = np.vstack([pending, x])
         else:
@@ -352,7 +352,7 @@ def test_looking_changes_nothing() -> None:
     for number in range(22):
         for search in (looked, blind):
             x = search.ask(number, NONE).x
-            search.tell(Told(number, x, np.array([objective(x)])))
+            search.tell(Observation(number, x, np.array([objective(x)])))
         looked.recommend()
         looked.explain()
         looked.certificate(looked.recommend().x)

@@ -8,7 +8,7 @@ import pytest
 from quadrat._core.arrays import Array
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Matern
-from quadrat.methods.base import CREDIBLE, Told
+from quadrat.methods.base import CREDIBLE, Observation
 from quadrat.methods.multi_fidelity.model import FidelityModel, doubled
 from quadrat.methods.surrogate import Learned, learn_kernel
 
@@ -19,7 +19,7 @@ def model(levels: int = 2, **options: Any) -> FidelityModel:
 
 
 def tell(to: FidelityModel, level: int, x: float, *values: float) -> None:
-    to.tell(level, np.array([x]), Told(to.trials, np.array([x]), np.array(values)))
+    to.tell(level, np.array([x]), Observation(to.trials, np.array([x]), np.array(values)))
 
 
 def smooth(x: float) -> float:
@@ -174,7 +174,7 @@ def test_prior_means_give_little_weight_to_crowds() -> None:
 def test_replicates_and_standard_errors() -> None:
     known = model()
     tell(known, 0, 0.5, 1.0, 2.0)
-    known.tell(0, np.array([0.5]), Told(1, np.array([0.5]), np.array([3.0]), variance=0.0))
+    known.tell(0, np.array([0.5]), Observation(1, np.array([0.5]), np.array([3.0]), variance=0.0))
     gp = known.gps[0]
     assert gp.n_observations == 3
     assert gp.predict(np.array([[0.5]])).mean[0] == pytest.approx(3.0, abs=1e-3)

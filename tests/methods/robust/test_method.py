@@ -10,7 +10,7 @@ from quadrat._core.arrays import Array
 from quadrat.confidence import Assumptions, SimpleBand
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.robust.method import StableOpt, StableSearch
 from quadrat.optimizer import Optimizer
 from quadrat.randomness import generator
@@ -30,7 +30,7 @@ def told_line(n: int, seed: int = 0, **options: Any) -> StableSearch:
     """A search of `bumps` that was told n random points."""
     search = StableOpt(perturbation=0.1, kernel=KERNEL, noise=0.05, **options).start(Domain.cube(1), seed)
     for number, x in enumerate(np.random.default_rng(seed).random(n)):
-        search.tell(Told(number, np.array([x]), np.array([float(bumps(x))])))
+        search.tell(Observation(number, np.array([x]), np.array([float(bumps(x))])))
     return search
 
 
@@ -67,19 +67,19 @@ def test_the_valid_multiplier_is_that_of_the_simple_band() -> None:
 
 def test_it_recommends_the_broad_peak_and_says_its_worst_case() -> None:
     search = told_line(40)
-    guess = search.recommend()
-    assert abs(guess.x[0] - 0.65) < 0.05
+    incumbent = search.recommend()
+    assert abs(incumbent.x[0] - 0.65) < 0.05
     frame = search.model.frame
-    at = search.model.belief.predict(guess.x[None, :])
-    assert guess.value == pytest.approx(frame.shift + frame.scale * float(at.mean[0]))
-    assert guess.interval is not None
-    assert guess.interval[0] < guess.value < guess.interval[1]
+    at = search.model.posterior.predict(incumbent.x[None, :])
+    assert incumbent.value == pytest.approx(frame.shift + frame.scale * float(at.mean[0]))
+    assert incumbent.interval is not None
+    assert incumbent.interval[0] < incumbent.value < incumbent.interval[1]
     case: Any = search.explain()["worst case"]
-    truth = float(bumps(np.linspace(guess.x[0] - 0.1, guess.x[0] + 0.1, 201)).min())
-    assert case["of"] == guess.x.tolist()
+    truth = float(bumps(np.linspace(incumbent.x[0] - 0.1, incumbent.x[0] + 0.1, 201)).min())
+    assert case["of"] == incumbent.x.tolist()
     assert case["credible interval"][0] <= truth <= case["credible interval"][1]
-    assert case["value"] < guess.value
-    assert abs(case["at"][0] - guess.x[0]) <= 0.1 + 1e-12
+    assert case["value"] < incumbent.value
+    assert abs(case["at"][0] - incumbent.x[0]) <= 0.1 + 1e-12
     assert not certified(search)
 
 
@@ -90,7 +90,7 @@ def certified(search: StableSearch) -> bool:
 def test_a_box_of_next_to_no_size_leaves_the_maximum() -> None:
     search = StableOpt(perturbation=1e-3, kernel=KERNEL, noise=0.05, standardise=False).start(Domain.cube(1), 0)
     for number, x in enumerate(np.linspace(0, 1, 41)):
-        search.tell(Told(number, np.array([x]), np.array([float(bumps(x))])))
+        search.tell(Observation(number, np.array([x]), np.array([float(bumps(x))])))
     assert abs(search.recommend().x[0] - 0.2) < 0.02
 
 
@@ -111,7 +111,7 @@ def test_a_rebuilt_search_goes_on_bit_for_bit_and_looking_changes_nothing() -> N
         x = first.ask(number, np.empty((0, 2))).x
         assert np.array_equal(x, again.ask(number, np.empty((0, 2))).x)
         for search in (first, again):
-            search.tell(Told(number, x, np.array([float(bumps(x).sum())])))
+            search.tell(Observation(number, x, np.array([float(bumps(x).sum())])))
         first.recommend()
         first.explain()
     assert np.array_equal(first.recommend().x, again.recommend().x)

@@ -14,7 +14,7 @@ from quadrat.gp import GaussianProcess
 from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.kernels import Matern
 from quadrat.methods import GPUCB, IGPUCB, ExpectedImprovement, Heuristic
-from quadrat.methods.base import Domain, Method, Told
+from quadrat.methods.base import Domain, Method, Observation
 from quadrat.methods.surrogate import ModelBased, ModelSearch
 from quadrat.methods.ucb.bkb import BKB
 from quadrat.optimizer import Optimizer
@@ -31,7 +31,7 @@ def search_with(method: ModelBased, n: int, seed: int = 0) -> ModelSearch:
     rng = generator(seed, 90)
     for number in range(n):
         x = rng.random(2)
-        search.tell(Told(number, x, np.array([np.sin(5 * x[0]) + x[1] + 0.1 * rng.standard_normal()])))
+        search.tell(Observation(number, x, np.array([np.sin(5 * x[0]) + x[1] + 0.1 * rng.standard_normal()])))
     return search
 
 
@@ -74,9 +74,9 @@ def test_what_is_recommended_rests_on_the_stated_noise() -> None:
     exact = GaussianProcess(KERNEL, noise_variance=0.01)
     exact.add(search.model.x, search.model.y)
     means = exact.predict_mean(exact.x)
-    guess = search.recommend()
-    assert guess.value == pytest.approx(means.max(), rel=1e-6)
-    assert np.array_equal(guess.x, exact.x[int(np.argmax(means))])
+    incumbent = search.recommend()
+    assert incumbent.value == pytest.approx(means.max(), rel=1e-6)
+    assert np.array_equal(incumbent.x, exact.x[int(np.argmax(means))])
     log_evidence = search.explain()["log evidence"]
     assert log_evidence == pytest.approx(exact.log_evidence, rel=1e-6)
 

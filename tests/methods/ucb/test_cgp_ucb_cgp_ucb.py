@@ -12,7 +12,7 @@ from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Matern, OnAxes
-from quadrat.methods.base import Axis, Domain, Told
+from quadrat.methods.base import Axis, Domain, Observation
 from quadrat.methods.surrogate import Learned
 from quadrat.methods.ucb.cgp_ucb import CGPUCB, ContextModelSearch
 from quadrat.methods.ucb.gp_ucb import Agnostic, Continuous, Finite
@@ -37,7 +37,7 @@ def played(
     search, points = method.start(domain, 7), []
     for number, z in enumerate(contexts):
         points.append(search.ask(number, NONE, at(z)).x)
-        search.tell(Told(number, points[-1], np.array([f(points[-1])])))
+        search.tell(Observation(number, points[-1], np.array([f(points[-1])])))
         if look:
             search.recommend(at(z))
             search.certificate(search.recommend(at(z)).x)
@@ -116,7 +116,7 @@ def test_what_is_learned_in_one_context_counts_in_others() -> None:
     search = CGPUCB(noise=0.05).start(LINE, 0)
     for number in range(24):
         x = search.ask(number, NONE, at((0.1, 0.9)[number % 2])).x
-        search.tell(Told(number, x, np.array([-((x[0] - 0.3) ** 2) * 4])))
+        search.tell(Observation(number, x, np.array([-((x[0] - 0.3) ** 2) * 4])))
     got = search.recommend(at(0.5))
     assert got.x[1] == 0.5
     assert abs(got.x[0] - 0.3) < 0.08
@@ -135,7 +135,7 @@ def test_the_best_action_may_differ_between_choices() -> None:
     for number in range(36):
         z = list(peaks)[number % 3]
         x = search.ask(number, NONE, at(z)).x
-        search.tell(Told(number, x, np.array([-((x[0] - peaks[z]) ** 2) * 4])))
+        search.tell(Observation(number, x, np.array([-((x[0] - peaks[z]) ** 2) * 4])))
     for z, peak in peaks.items():
         assert abs(search.recommend(at(z)).x[0] - peak) < 0.08
 
@@ -144,14 +144,14 @@ def test_the_recommended_point_has_the_highest_mean_of_its_slice() -> None:
     search, _ = played(STATED, LINE, [0.2, 0.5, 0.8] * 4)
     got = search.recommend(at(0.3))
     grid = np.column_stack([np.linspace(0, 1, 2001), np.full(2001, 0.3)])
-    assert got.value >= search.model.belief.predict_mean(grid).max() - 1e-6
+    assert got.value >= search.model.posterior.predict_mean(grid).max() - 1e-6
 
 
 def test_without_contexts_it_is_gp_ucb() -> None:
     search = CGPUCB().start(Domain.cube(2), 0)
     for number in range(12):
         x = search.ask(number, NONE).x
-        search.tell(Told(number, x, np.array([-float(((x - 0.4) ** 2).sum())])))
+        search.tell(Observation(number, x, np.array([-float(((x - 0.4) ** 2).sum())])))
     assert abs(search.recommend().x - 0.4).max() < 0.2
     assert "kernel" in search.explain()
 
@@ -161,7 +161,7 @@ def test_replicates_and_standard_errors() -> None:
     assert search.explain() == {"trials": 0}
     for number in range(6):
         x = search.ask(number, NONE, at(0.5)).x
-        search.tell(Told(number, x, np.array([0.1, 0.2]), variance=None if number % 2 else 0.01))
+        search.tell(Observation(number, x, np.array([0.1, 0.2]), variance=None if number % 2 else 0.01))
     assert np.isfinite(search.recommend(at(0.5)).value)
     assert search.model.trials == 6
 

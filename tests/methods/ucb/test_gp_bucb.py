@@ -12,7 +12,7 @@ from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, realised_gain
 from quadrat.kernels import Matern
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.surrogate import ModelSearch
 from quadrat.methods.ucb.gp_bucb import GPBUCB, BatchSearch, information_of
 from quadrat.methods.ucb.gp_ucb import GPUCB, Agnostic, Finite
@@ -31,7 +31,7 @@ def value_of(x: Array) -> float:
 def told_at_uniform_points(method: GPBUCB | GPUCB, n: int, seed: int = 0) -> ModelSearch:
     search = method.start(Domain.cube(2), seed)
     for number, x in enumerate(generator(seed, 70).random((n, 2))):
-        search.tell(Told(number, x, np.array([value_of(x)])))
+        search.tell(Observation(number, x, np.array([value_of(x)])))
     return search
 
 
@@ -99,7 +99,7 @@ def test_in_sequence_it_is_gp_ucb_bit_for_bit() -> None:
         search, points = method.start(Domain.cube(2), 3), []
         for number in range(8):
             points.append(search.ask(number, NONE).x)
-            search.tell(Told(number, points[-1], np.array([value_of(points[-1])])))
+            search.tell(Observation(number, points[-1], np.array([value_of(points[-1])])))
         runs.append(np.array(points))
     np.testing.assert_array_equal(runs[0], runs[1])
 
@@ -112,7 +112,7 @@ def test_uncertain_points_come_after_the_uniform_ones_wherever_values_are() -> N
         search = method.start(Domain.cube(2), 5)
         for number in range(3):
             x = search.ask(number, NONE).x
-            search.tell(Told(number, x, np.array([sign * value_of(x)])))
+            search.tell(Observation(number, x, np.array([sign * value_of(x)])))
         pending: list[Array] = []
         for number in range(3, 8):
             asked = search.ask(number, np.array(pending).reshape(-1, 2))
@@ -183,7 +183,7 @@ def test_failed_trials_tell_nothing_and_are_not_waited_for() -> None:
 
     search = GPBUCB(information=None, n_initial=3, scale=0.2).start(Domain.cube(1), 0)
     for i, x in enumerate((0.1, 0.5, 0.9)):
-        search.tell(Told(i, np.array([x]), np.array([x])))
+        search.tell(Observation(i, np.array([x]), np.array([x])))
     failed = np.array([[0.3], [0.7]])
     before = search.ask(3, np.empty((0, 1))).why
     for row in failed:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from quadrat.errors import InvalidInput
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.ucb.gp_ucb import GPUCB, Agnostic, Continuous, Finite
 
 
@@ -57,7 +57,7 @@ def test_asks_where_the_bound_is_highest() -> None:
     search = method.start(Domain.cube(1), 0)
     for number in range(8):
         x = search.ask(number, np.empty((0, 1))).x
-        search.tell(Told(number, x, np.array([float(np.sin(6 * x[0]))])))
+        search.tell(Observation(number, x, np.array([float(np.sin(6 * x[0]))])))
     proposal = search.ask(8, np.empty((0, 1)))
     root = sqrt(method.beta(9, 1, search.model.gain))
     grid = np.linspace(0, 1, 1001)[:, None]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from quadrat.kernels import Matern
-from quadrat.methods.base import Axis, Domain, Told
+from quadrat.methods.base import Axis, Domain, Observation
 from quadrat.methods.ucb.gp_ucb import GPUCB, Continuous, Finite
 from quadrat.methods.ucb.gp_ucb_arms import GPUCBOnArms
 from quadrat.optimizer import Optimizer
@@ -26,7 +26,7 @@ def told_line(n: int, **options: Any) -> GPUCBOnArms:
     assert isinstance(search, GPUCBOnArms)
     for number in range(n):
         x = search.ask(number, NONE).x
-        search.tell(Told(number, x, np.array([float(np.sin(6 * x[0]))])))
+        search.tell(Observation(number, x, np.array([float(np.sin(6 * x[0]))])))
     return search
 
 
@@ -69,7 +69,7 @@ def test_choices_have_no_order() -> None:
     for kernel, alike in ((Matern(2.5, 0.7), True), (Matern(2.5, (0.7,)), False)):
         search = GPUCB(kernel=kernel, n_initial=1, standardise=False).start(choices, 0)
         assert isinstance(search, GPUCBOnArms)
-        search.tell(Told(0, np.array([VALUES[3]]), np.array([1.0])))
+        search.tell(Observation(0, np.array([VALUES[3]]), np.array([1.0])))
         others = np.delete(search.model.gp.predict(search._features).mean, 3)
         assert (np.ptp(others) < 1e-12) == alike
 
@@ -81,7 +81,7 @@ def test_initial_arms_are_distinct_and_pending_ones_left_out() -> None:
         pending = np.vstack([pending, search.ask(number, pending).x])
     assert len(np.unique(pending)) == 10
     for number, x in enumerate(pending):
-        search.tell(Told(number, x, np.array([0.1 * number])))
+        search.tell(Observation(number, x, np.array([0.1 * number])))
     later = search.ask(10, NONE).x
     assert later[0] not in pending
 
@@ -97,13 +97,13 @@ def test_pending_arms_differ_after_the_start() -> None:
 
 def test_recommendation() -> None:
     search = told_line(40, scale=0.2)
-    guess = search.recommend()
-    assert guess.x.tolist() == [VALUES[int(np.argmax(np.sin(6 * np.array(VALUES))))]]
-    assert guess.interval is not None
-    assert guess.interval[0] < guess.value < guess.interval[1]
-    assert guess.gain is not None
-    assert guess.gain_upper is not None
-    assert 0 <= guess.gain <= guess.gain_upper
+    incumbent = search.recommend()
+    assert incumbent.x.tolist() == [VALUES[int(np.argmax(np.sin(6 * np.array(VALUES))))]]
+    assert incumbent.interval is not None
+    assert incumbent.interval[0] < incumbent.value < incumbent.interval[1]
+    assert incumbent.gain is not None
+    assert incumbent.gain_upper is not None
+    assert 0 <= incumbent.gain <= incumbent.gain_upper
     assert search.explain()["arms"] == 20
 
 

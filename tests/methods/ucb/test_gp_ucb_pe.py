@@ -12,7 +12,7 @@ from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Matern
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.ucb.gp_ucb import GPUCB
 from quadrat.methods.ucb.gp_ucb_pe import GPUCBPE, ExploringSearch, Region, explore
 from quadrat.optimizer import FAILED, Optimizer
@@ -33,7 +33,7 @@ def told_at_uniform_points(n: int = 40, seed: int = 0, **options: Any) -> Explor
     method = GPUCBPE(kernel=KERNEL, standardise=False, scale=0.2, **options)
     search = method.start(Domain.cube(2), seed)
     for number, x in enumerate(generator(seed, 71).random((n, 2))):
-        search.tell(Told(number, x, np.array([value_of(x)])))
+        search.tell(Observation(number, x, np.array([value_of(x)])))
     return search
 
 
@@ -149,7 +149,7 @@ def test_batches_of_one_are_gp_ucb_bit_for_bit() -> None:
         search, points = method.start(Domain.cube(2), 3), []
         for number in range(7):
             points.append(search.ask(number, NONE).x)
-            search.tell(Told(number, points[-1], np.array([value_of(points[-1])])))
+            search.tell(Observation(number, points[-1], np.array([value_of(points[-1])])))
         runs.append(np.array(points))
     np.testing.assert_array_equal(runs[0], runs[2])
     np.testing.assert_array_equal(runs[1], runs[2])

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 from quadrat.confidence import UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.ucb.heuristic import Heuristic, HeuristicSearch
 from quadrat.partition import from_regression_tree
 
@@ -22,7 +22,7 @@ Y = np.sin(4 * X[:, 0]) + X[:, 1]
 def started(method: Heuristic, n: int = 30) -> HeuristicSearch:
     search = method.start(Domain.cube(2), 0)
     for number in range(n):
-        search.tell(Told(number, X[number], Y[number : number + 1]))
+        search.tell(Observation(number, X[number], Y[number : number + 1]))
     return search
 
 
@@ -98,9 +98,9 @@ def test_replicates_count_in_their_cell() -> None:
         Heuristic(standardise=False, n_initial=1).start(Domain.cube(1), 0),
         Heuristic(standardise=False).start(Domain.cube(1), 0),
     )
-    once.tell(Told(0, np.array([0.3]), np.array([1.0, 1.2, 0.8])))
+    once.tell(Observation(0, np.array([0.3]), np.array([1.0, 1.2, 0.8])))
     for number, value in enumerate([1.0, 1.2, 0.8]):
-        thrice.tell(Told(number, np.array([0.3]), np.array([value])))
+        thrice.tell(Observation(number, np.array([0.3]), np.array([value])))
     assert once.model.x.tolist() == thrice.model.x.tolist()
     once.ask(1, np.empty((0, 1)))
     width = last_round(once)["upper bounds"][0] - sqrt(2) - 1.0

@@ -9,7 +9,7 @@ import pytest
 from quadrat.confidence import Assumptions, ChowdhuryGopalanBand
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.surrogate import Learned
 from quadrat.methods.ucb.igp_ucb import IGPUCB
 
@@ -24,7 +24,7 @@ def test_index_is_the_band_of_chowdhury_and_gopalan() -> None:
     rng = np.random.default_rng(0)
     for number in range(7):
         x, y = rng.random(2), rng.standard_normal()
-        search.tell(Told(number, x, np.array([y])))
+        search.tell(Observation(number, x, np.array([y])))
         band.add(x[None, :], [y])
     assert method.multiplier(search.model) == pytest.approx(band.beta)
     gain = search.model.gain
@@ -37,22 +37,22 @@ def test_index_is_the_band_of_chowdhury_and_gopalan() -> None:
 
 def test_recommends_under_the_stated_noise_not_under_lambda() -> None:
     search = IGPUCB(kernel=KERNEL, n_initial=1, standardise=False).start(Domain.cube(1), 0)
-    search.tell(Told(0, np.array([0.3]), np.array([1.0])))
+    search.tell(Observation(0, np.array([0.3]), np.array([1.0])))
     assert search.model.gp.noise_variance == 1.02
     assert search.recommend().value == pytest.approx(1 / 1.01)
 
 
 def test_standard_errors_weigh_the_same_in_both_posteriors() -> None:
     search = IGPUCB(kernel=KERNEL, n_initial=1, standardise=False, noise=0.1).start(Domain.cube(1), 0)
-    search.tell(Told(0, np.array([0.3]), np.array([1.0]), variance=0.04))
-    assert search.model.belief.noise_variances.tolist() == [0.04]
+    search.tell(Observation(0, np.array([0.3]), np.array([1.0]), variance=0.04))
+    assert search.model.posterior.noise_variances.tolist() == [0.04]
     assert search.model.gp.noise_variances == pytest.approx([4 * 1.02])
 
 
 def test_lambda_stays_what_it_is_where_noise_is_tiny_beside_the_values() -> None:
     search = IGPUCB(budget=50, n_initial=2).start(Domain.cube(1), 0)
     for number, y in enumerate([0.0, 1e9]):
-        search.tell(Told(number, np.array([0.1 + 0.5 * number]), np.array([y])))
+        search.tell(Observation(number, np.array([0.1 + 0.5 * number]), np.array([y])))
     assert search.model.gp.noise_variances == pytest.approx([1.04, 1.04])
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from quadrat.errors import InvalidInput
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.surrogate import ModelBased, ModelSearch
 from quadrat.methods.ucb.improvement import ExpectedImprovement, ProbabilityOfImprovement
 
@@ -14,7 +14,7 @@ def started(method: ModelBased) -> ModelSearch:
     search, rng = method.start(Domain.cube(1), 1), np.random.default_rng(1)
     for number in range(9):
         x = search.ask(number, np.empty((0, 1))).x
-        search.tell(Told(number, x, np.array([np.sin(7 * x[0]) + 0.1 * rng.standard_normal()])))
+        search.tell(Observation(number, x, np.array([np.sin(7 * x[0]) + 0.1 * rng.standard_normal()])))
     return search
 
 
@@ -49,5 +49,5 @@ def test_a_constant_objective_is_no_accident(method: ModelBased) -> None:
     for number in range(8):
         x = search.ask(number, np.empty((0, 2))).x
         assert ((x >= 0) & (x <= 1)).all()
-        search.tell(Told(number, x, np.array([3.0])))
+        search.tell(Observation(number, x, np.array([3.0])))
     assert search.recommend().value == pytest.approx(3.0)

@@ -12,7 +12,7 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.gp.sketch import Sketch
 from quadrat.kernels import GammaExponential, Matern, PiecewisePolynomial, SquaredExponential
-from quadrat.methods.base import CREDIBLE, Axis, Domain, Told
+from quadrat.methods.base import CREDIBLE, Axis, Domain, Observation
 from quadrat.methods.surrogate import Learned
 from quadrat.methods.ucb.igp_ucb import IGPUCB
 from quadrat.methods.ucb.pi_gp_ucb import PartitionedSearch, PiGPUCB
@@ -31,7 +31,7 @@ def value_at(x: Array) -> float:
 def run(search: PartitionedSearch, n: int, first: int = 0) -> None:
     for number in range(first, first + n):
         x = search.ask(number, NONE).x
-        search.tell(Told(number, x, np.array([value_at(x) + 0.1 * generator(9, number).normal()])))
+        search.tell(Observation(number, x, np.array([value_at(x) + 0.1 * generator(9, number).normal()])))
 
 
 def index(search: PartitionedSearch, points: Array) -> Array:
@@ -117,7 +117,7 @@ def test_asks_where_the_index_is_highest_over_all_cells() -> None:
         cell = search.model.index.cell(proposal.x)
         assert ((proposal.x > cell.lower) | (cell.lower == 0)).all()
         assert ((proposal.x < cell.last) | (cell.upper == 1)).all()
-        search.tell(Told(number, proposal.x, np.array([value_at(proposal.x)])))
+        search.tell(Observation(number, proposal.x, np.array([value_at(proposal.x)])))
     assert counts[-1] > 5
 
 
@@ -129,15 +129,15 @@ def test_one_cell_is_igp_ucb() -> None:
     for number in range(12):
         x = generator(1, number).random(2)
         for search in (whole, exact):
-            search.tell(Told(number, x, np.array([value_at(x)])))
+            search.tell(Observation(number, x, np.array([value_at(x)])))
     method = exact.method
     assert isinstance(method, IGPUCB)
     got, wanted = whole.ask(12, NONE).x, exact.ask(12, NONE).x
     at = exact.model.gp.predict(np.array([got, wanted]))
     values = at.mean + method.multiplier(exact.model) * at.deviation
     assert values[0] == pytest.approx(values[1], abs=1e-4)
-    belief = exact.model.belief.predict(exact.model.x)
-    assert whole.recommend().interval[0] == pytest.approx((belief.mean - CREDIBLE * belief.deviation).max())  # type: ignore[index]
+    posterior = exact.model.posterior.predict(exact.model.x)
+    assert whole.recommend().interval[0] == pytest.approx((posterior.mean - CREDIBLE * posterior.deviation).max())  # type: ignore[index]
     score, _ = whole.method.score(whole.model)
     assert score(at.mean, at.deviation)[0] == pytest.approx(values)
 
@@ -152,7 +152,7 @@ def test_remembered_maxima_are_those_found_afresh() -> None:
         if number % 5 == 4:
             asked.ask(number, x[None, :])  # whatever it makes of the cell of x is not for later
             assert (asked.ask(number, NONE).x == x).all()
-        told = Told(number, x, np.array([value_at(x)]))
+        told = Observation(number, x, np.array([value_at(x)]))
         for search in (asked, blind):
             search.tell(told)
         if number % 10 == 9:
@@ -179,25 +179,25 @@ def test_pending_points_are_not_asked_again() -> None:
 def test_recommends_the_evaluated_point_of_highest_lower_bound_in_its_cell() -> None:
     search = STATED.start(Domain.cube(2), 2)
     run(search, 40)
-    guess, process = search.recommend(), search.model.believed
+    incumbent, process = search.recommend(), search.model.believed
     assert process.noise_variance == pytest.approx(0.01)
     assert len(process.cells) > 5
     at = [process.cell(x).gp.predict(x[None, :]) for x in search.model.x]
     ends = [(one.mean[0] - CREDIBLE * one.deviation[0], one.mean[0] + CREDIBLE * one.deviation[0]) for one in at]
-    assert guess.interval == pytest.approx(max(ends))
-    assert guess.x.tolist() == search.model.x[ends.index(max(ends))].tolist()
-    assert guess.value == pytest.approx(sum(max(ends)) / 2)
-    assert guess.gain is not None
-    assert guess.gain_upper is not None
-    assert 0 <= guess.gain <= guess.gain_upper
-    assert not guess.certified
+    assert incumbent.interval == pytest.approx(max(ends))
+    assert incumbent.x.tolist() == search.model.x[ends.index(max(ends))].tolist()
+    assert incumbent.value == pytest.approx(sum(max(ends)) / 2)
+    assert incumbent.gain is not None
+    assert incumbent.gain_upper is not None
+    assert 0 <= incumbent.gain <= incumbent.gain_upper
+    assert not incumbent.certified
 
 
 def test_recommends_what_is_surer() -> None:
     """Five readings of .5 outweigh one of .52, whose mean is higher."""
     search = STATED.start(Domain.cube(2), 0)
-    search.tell(Told(0, np.array([0.1, 0.1]), np.full(5, 0.5)))
-    search.tell(Told(1, np.array([0.9, 0.9]), np.array([0.52])))
+    search.tell(Observation(0, np.array([0.1, 0.1]), np.full(5, 0.5)))
+    search.tell(Observation(1, np.array([0.9, 0.9]), np.array([0.52])))
     assert search.model.believed.predict_mean([[0.1, 0.1]]) < search.model.believed.predict_mean([[0.9, 0.9]])
     assert search.recommend().x.tolist() == [0.1, 0.1]
 
@@ -208,16 +208,16 @@ def test_values_in_other_units_make_the_same_choices() -> None:
     for number in range(14):
         one, other = plain.ask(number, NONE).x, large.ask(number, NONE).x
         assert np.allclose(one, other, atol=1e-4)
-        plain.tell(Told(number, one, np.array([value_at(one)])))
-        large.tell(Told(number, one, np.array([1000 * value_at(one) + 5000.0])))
+        plain.tell(Observation(number, one, np.array([value_at(one)])))
+        large.tell(Observation(number, one, np.array([1000 * value_at(one) + 5000.0])))
     assert large.recommend().value == pytest.approx(1000 * plain.recommend().value + 5000, rel=1e-6)
 
 
 def test_replicates_and_standard_errors() -> None:
     search = STATED.start(Domain.cube(2), 0)
     x = np.array([0.3, 0.4])
-    search.tell(Told(0, x, np.array([0.1, 0.3]), None))
-    search.tell(Told(1, x, np.array([0.2, 0.6]), 0.04))
+    search.tell(Observation(0, x, np.array([0.1, 0.3]), None))
+    search.tell(Observation(1, x, np.array([0.2, 0.6]), 0.04))
     process = search.model.believed
     assert process.n_observations == 3
     assert process.noise_variances.tolist() == pytest.approx([1 / (100 + 100 + 25)])
@@ -230,8 +230,9 @@ def test_refits_begin_cells_anew() -> None:
     search, again = method.start(Domain.cube(2), 0), method.start(Domain.cube(2), 0)
     run(search, 16)
     for number in range(16):
-        again.tell(Told(number, search.model.x[number], search.model.frame.scale * search.model.y[number : number + 1]
-                        + search.model.frame.shift))  # fmt: skip
+        frame = search.model.frame
+        values = frame.scale * search.model.y[number : number + 1] + frame.shift
+        again.tell(Observation(number, search.model.x[number], values))
     assert search.model.index.kernel == search.model.frame.kernel
     assert search.model.index.n_observations == 16
     assert len(search.model.index.cells) == len(again.model.index.cells) > 1
@@ -261,12 +262,12 @@ def test_points_that_stand_for_others_are_never_asked() -> None:
 
     domain = Domain((Axis(tuple(values.tolist())), Axis()), rounded, feasible=lambda points: points[:, 1] <= 0.8)
     search = replace(STATED, kernel=Matern(1.5, (0.1, 2.0)), capacity=1).start(domain, 0)
-    search.tell(Told(0, np.array([0.1, 0.4]), np.array([0.0])))
+    search.tell(Observation(0, np.array([0.1, 0.4]), np.array([0.0])))
     for number in range(1, 60):
         x = search.ask(number, NONE).x
         assert x[0] in values
         assert x[1] <= 0.8
-        search.tell(Told(number, x, np.array([value_at(x)])))
+        search.tell(Observation(number, x, np.array([value_at(x)])))
     for cell in search.model.index.cells:
         cells_without += not ((values >= cell.lower[0]) & (values <= cell.last[0])).any()
     assert cells_without > 0

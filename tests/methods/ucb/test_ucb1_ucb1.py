@@ -8,7 +8,7 @@ import pytest
 
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
-from quadrat.methods.base import Axis, Domain, Told
+from quadrat.methods.base import Axis, Domain, Observation
 from quadrat.methods.ucb.ucb1 import UCB1, UCB1Search
 from quadrat.optimizer import FAILED, Optimizer
 from quadrat.space import Categorical, Float, Int, Space
@@ -20,7 +20,7 @@ ARMS = np.array([[0.125], [0.375], [0.625], [0.875]])
 
 def told(search: UCB1Search, *rewards: tuple[int, float]) -> None:
     for number, (arm, value) in enumerate(rewards):
-        search.tell(Told(number, ARMS[arm], np.array([value])))
+        search.tell(Observation(number, ARMS[arm], np.array([value])))
 
 
 def test_every_arm_is_pulled_once_in_an_order_of_the_seed() -> None:
@@ -31,7 +31,7 @@ def test_every_arm_is_pulled_once_in_an_order_of_the_seed() -> None:
         for number in range(4):
             x = search.ask(number, NONE).x
             order.append(float(x[0]))
-            search.tell(Told(number, x, np.array([0.5])))
+            search.tell(Observation(number, x, np.array([0.5])))
         assert sorted(order) == ARMS[:, 0].tolist()
         orders.append(tuple(order))
     assert len(set(orders)) > 1
@@ -80,30 +80,30 @@ def test_pending_points_count_as_pulled() -> None:
 def test_replicates_and_standard_errors_count_as_what_they_are_worth() -> None:
     one, many = UCB1().start(FOUR, 0), UCB1().start(FOUR, 0)
     told(one, *[(0, 0.2), (0, 0.4), (1, 0.5)])
-    many.tell(Told(0, ARMS[0], np.array([0.2, 0.4])))
-    many.tell(Told(1, ARMS[1], np.array([0.5]), variance=0.25))  # sigma^2: one pull
+    many.tell(Observation(0, ARMS[0], np.array([0.2, 0.4])))
+    many.tell(Observation(1, ARMS[1], np.array([0.5]), variance=0.25))  # sigma^2: one pull
     assert one.explain() == many.explain()
     exact = UCB1().start(FOUR, 0)
     for arm in range(4):
-        exact.tell(Told(arm, ARMS[arm], np.array([0.1 * arm]), variance=0.0))
+        exact.tell(Observation(arm, ARMS[arm], np.array([0.1 * arm]), variance=0.0))
     assert exact.ask(4, NONE).x.tolist() == ARMS[3].tolist()
 
 
 def test_it_recommends_the_highest_mean() -> None:
     search = UCB1().start(FOUR, 0)
     told(search, (0, 1.0), (0, 0.0), (2, 0.6), (2, 0.7))
-    guess = search.recommend()
-    assert guess.x.tolist() == ARMS[2].tolist()
-    assert guess.value == pytest.approx(0.65)
-    assert guess.interval is None
+    incumbent = search.recommend()
+    assert incumbent.x.tolist() == ARMS[2].tolist()
+    assert incumbent.value == pytest.approx(0.65)
+    assert incumbent.interval is None
 
 
 def test_a_point_that_is_no_arm_changes_nothing() -> None:
     domain = Domain(FOUR.axes, feasible=lambda points: points[:, 0] < 0.8)
     search = UCB1().start(domain, 0)
-    search.tell(Told(0, ARMS[3], np.array([9.0])))
+    search.tell(Observation(0, ARMS[3], np.array([9.0])))
     assert search.recommend().value == 9.0
-    search.tell(Told(1, ARMS[0], np.array([0.5])))
+    search.tell(Observation(1, ARMS[0], np.array([0.5])))
     assert search.recommend().x.tolist() == ARMS[0].tolist()
     assert search.explain()["arms"] == 3
 
@@ -144,7 +144,7 @@ def test_a_rebuilt_search_is_the_same() -> None:
         first.ask(number, NONE)
         first.recommend() if number else None
         for search in (first, again):
-            search.tell(Told(number, ARMS[arm], np.array([value])))
+            search.tell(Observation(number, ARMS[arm], np.array([value])))
     left: Array = first.ask(6, NONE).x
     assert left.tolist() == again.ask(6, NONE).x.tolist()
 

@@ -62,7 +62,7 @@ def random_groups(dimension: int, size: int, rng: np.random.Generator) -> Groups
 
 
 @dataclass(frozen=True)
-class Part:
+class AdditivePart:
     """A group and the hyper-parameters of its kernel."""
 
     group: tuple[int, ...]
@@ -88,21 +88,21 @@ class Evidence:
         self._variance = np.array(inherited(fit, singletons(data.x.shape[1]))) ** 2
         self._typical = float(np.exp(np.mean(np.log(fit.lengthscales)))), float(np.sqrt(self._variance.mean()))
         self._own = {
-            group: Part(group, tuple(fit.lengthscales[i] for i in group), amplitude)
+            group: AdditivePart(group, tuple(fit.lengthscales[i] for i in group), amplitude)
             for group, amplitude in zip(fit.groups, fit.amplitudes, strict=True)
         }
 
-    def part(self, group: tuple[int, ...], fresh: bool) -> Part:
+    def part(self, group: tuple[int, ...], fresh: bool) -> AdditivePart:
         """Return the hyper-parameters of one group."""
         if group in self._own:
             return self._own[group]
         if fresh:
             scale, amplitude = self._typical
-            return Part(group, (scale,) * len(group), amplitude * sqrt(len(group)))
+            return AdditivePart(group, (scale,) * len(group), amplitude * sqrt(len(group)))
         amplitude = float(np.sqrt(self._variance[list(group)].sum()))
-        return Part(group, tuple(self.fit.lengthscales[i] for i in group), amplitude)
+        return AdditivePart(group, tuple(self.fit.lengthscales[i] for i in group), amplitude)
 
-    def matrix(self, part: Part) -> Array:
+    def matrix(self, part: AdditivePart) -> Array:
         """Return the kernel matrix of one group, shape (n, n)."""
         kernel = Matern(self.fit.nu, part.lengthscales, amplitude=part.amplitude)
         return np.asarray(kernel(np.ascontiguousarray(self._x[:, list(part.group)])))

@@ -31,7 +31,17 @@ from quadrat.gp import Observations
 from quadrat.methods.acquisition import excesses, expected_gain, gain_of, points_around
 from quadrat.methods.additive.groups import Learning, learn_groups, ordered, singletons
 from quadrat.methods.additive.model import AdditiveFit, AdditiveModel, GroupPosterior, Groups, fit_additive
-from quadrat.methods.base import CREDIBLE, Domain, Guess, Method, MethodFacts, Proposal, Search, Told, refuse_context
+from quadrat.methods.base import (
+    CREDIBLE,
+    Domain,
+    Incumbent,
+    Method,
+    MethodFacts,
+    Observation,
+    Proposal,
+    Search,
+    refuse_context,
+)
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 
@@ -262,13 +272,13 @@ class AdditiveSearch(Search):
             return Proposal(1 - np.abs(1 - moved), f"{why}; aside, as it is pending")
         return Proposal(x, why)
 
-    def tell(self, told: Told) -> None:
-        self.model.tell(told)
+    def tell(self, observation: Observation) -> None:
+        self.model.tell(observation)
 
-    def tell_many(self, told: Sequence[Told]) -> None:
-        self.model.tell_many(told)
+    def tell_many(self, observations: Sequence[Observation]) -> None:
+        self.model.tell_many(observations)
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         """Return the point of highest posterior mean, found group by group, with a 90 % credible interval."""
         refuse_context(self, context)
         trials = self.model.trials
@@ -278,7 +288,7 @@ class AdditiveSearch(Search):
         at = self.model.gp.predict(x[None, :])
         mean, reach = float(at.mean[0]), CREDIBLE * float(at.deviation[0])
         estimate, upper = (None, None) if gain is None else gain
-        return Guess(x, mean, (mean - reach, mean + reach), gain=estimate, gain_upper=upper)
+        return Incumbent(x, mean, (mean - reach, mean + reach), gain=estimate, gain_upper=upper)
 
     def _permitted(self, x: Array) -> Array:
         """Return the point that stands for x, (D,), or where it may not be evaluated, the best that was told."""

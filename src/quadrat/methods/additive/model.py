@@ -26,8 +26,8 @@ from quadrat._core.arrays import Array
 from quadrat.gp import Bounds, GaussianProcess, LogNormal, Observations, Prediction, Priors, fit_map
 from quadrat.gp.observations import group_rows
 from quadrat.kernels import Kernel, Matern, OnAxes
-from quadrat.methods.acquisition import Effort, Part, maximise
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.acquisition import Effort, SearchRegion, maximise
+from quadrat.methods.base import Domain, Observation
 from quadrat.methods.surrogate import Learning, merged
 
 __all__ = ["AdditiveFit", "AdditiveModel", "GroupPosterior", "Groups", "Learner", "fit_additive", "total"]
@@ -195,21 +195,21 @@ class AdditiveModel(Learning[AdditiveFit]):
         self._built: AdditiveFit | None = None  # what the posterior was built with
         self._gp: GaussianProcess
 
-    def tell(self, told: Told) -> None:
+    def tell(self, observation: Observation) -> None:
         """Take in one trial; learn where that is due."""
-        self.tell_many([told])
+        self.tell_many([observation])
 
-    def tell_many(self, told: Sequence[Told]) -> None:
+    def tell_many(self, observations: Sequence[Observation]) -> None:
         """Take in trials that are told together; learn once, after the last, where that is due."""
-        for one in told:
+        for one in observations:
             known = one.variance is not None
             for value in [float(np.mean(one.tame_values))] if known else one.tame_values.tolist():
                 self._x.append(np.asarray(one.x, dtype=np.float64))
                 self._y.append(value)
                 self._variance.append(np.nan if one.variance is None else one.variance)
-        self.trials += len(told)
+        self.trials += len(observations)
         due = self.trials >= self._due
-        self._told(due=due)
+        self._learn_if_due(due=due)
         if due:
             self._due = ceil(_GROWTH * self.trials)
 
@@ -353,7 +353,7 @@ class GroupPosterior:
                 return at.mean + multiplier * at.deviation, at.mean_gradient + multiplier * at.deviation_gradient
 
             best, effort = self._of[j][top], replace(_EFFORT, uniform=_UNIFORM * len(group))
-            part = Part(Domain.cube(len(group)))
+            part = SearchRegion(Domain.cube(len(group)))
             found, value = maximise(values, slopes, rng, part, centres=best, effort=effort, candidates=best)
             point[list(group)] = found
             total += value

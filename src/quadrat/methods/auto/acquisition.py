@@ -18,13 +18,15 @@ from scipy.special import ndtri
 from quadrat._core.arrays import Array
 from quadrat._core.nearest import is_among
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
-from quadrat.methods.acquisition import Effort, Part, improvement, maximise
+from quadrat.methods.acquisition import Effort, SearchRegion, improvement, maximise
 from quadrat.methods.auto.feasibility import Chances, Feasibility
 from quadrat.methods.base import Domain
 
-__all__ = ["AutoScore", "knowledge_gradients", "log_improvement"]
+__all__ = ["AutoAcquisition", "knowledge_gradients", "log_improvement"]
 
-DOUBT = 1.35  # times the deviations that the settings say; chosen on odd seeds of the problems of benchmarks/regret
+DEVIATION_FACTOR = (
+    1.35  # times the deviations that the settings say; chosen on odd seeds of the problems of benchmarks/regret
+)
 UNIFORM = 300  # candidates over the whole cube, or box
 NEAR = 20  # candidates around each of the best points, at each of the scales
 SCALES = (0.2, 0.05, 0.01)
@@ -88,14 +90,14 @@ def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array
 
 
 @dataclass(frozen=True)
-class AutoScore:
+class AutoAcquisition:
     """What is maximised: the log of averaged improvement times the chances to succeed and to meet the constraints.
 
     Where trials were pruned, the chance to run to the end counts in the same way: a pruned trial improves nothing.
 
-    Deviations count `DOUBT` times: a model that learned its settings from the same values is too sure of itself, and
-    would look too little elsewhere. Where there is nothing to improve upon, the target is minus infinity and the
-    chances alone count.
+    Expected improvement uses `DEVIATION_FACTOR` times the posterior standard deviation: a model that learned its
+    hyper-parameters from the same values is too sure of itself, and would look too little elsewhere. Where there is
+    nothing to improve upon, the target is minus infinity and the chances alone count.
     """
 
     ensemble: Ensemble
@@ -118,7 +120,7 @@ class AutoScore:
         features = self.domain.features(points)
         value = self.chances.log_chance(features)
         if self.improves:
-            value = value + log_improvement(self.ensemble.predict(features).wider(DOUBT), self.target)[0]
+            value = value + log_improvement(self.ensemble.predict(features).wider(DEVIATION_FACTOR), self.target)[0]
         if self.feasibility.any_failed:
             value = _where_it_may_succeed(value, self.feasibility.log_chance(features)[0], self.least)
         if self.completion is not None:
@@ -132,7 +134,7 @@ class AutoScore:
         features = self.domain.features(points)
         value, gradient = self.chances.slope(features)
         if self.improves:
-            at = self.ensemble.predict_with_gradients(features).wider(DOUBT)
+            at = self.ensemble.predict_with_gradients(features).wider(DEVIATION_FACTOR)
             gained, more = log_improvement(at, self.target)
             assert more is not None
             value, gradient = value + gained, gradient + more
@@ -156,7 +158,7 @@ class AutoScore:
             self.at,
             self.slope,
             rng,
-            Part(self.domain, box),
+            SearchRegion(self.domain, box),
             centres=best,
             effort=Effort(
                 uniform=UNIFORM, near=NEAR * len(SCALES), scales=SCALES, climbs=CLIMBS, apart=_APART, by_batch=False,

@@ -17,10 +17,10 @@ from quadrat.gp.observations import group_rows
 from quadrat.kernels import Matern
 from quadrat.methods.acquisition import log_probability_of_improvement
 from quadrat.methods.auto.surrogate import LearnedModel
-from quadrat.methods.base import Domain, Failed, Pruned, Told
+from quadrat.methods.base import Domain, Failure, Observation, Pruned
 from quadrat.randomness import generator
 
-__all__ = ["Beliefs", "Chances", "Constraints", "Feasibility"]
+__all__ = ["Chances", "Constraints", "Feasibility", "Surrogates"]
 
 _LENGTHSCALES = (0.1, 0.2, 0.4, 0.8)  # times sqrt(F / 2), the growth of distances with the number F of columns
 _NOISE = 0.1  # variance of a label: one failure among successes may be an accident
@@ -144,7 +144,7 @@ class Constraints:
     --------
     >>> constraints = Constraints(Domain.cube(1), 0, 2)
     >>> for number, x in enumerate((0.1, 0.3, 0.5, 0.7, 0.9)):
-    ...     constraints.tell(Told(number, np.array([x]), np.array([0.0]), constraints=(x - 0.6,)))
+    ...     constraints.tell(Observation(number, np.array([x]), np.array([0.0]), constraints=(x - 0.6,)))
     >>> constraints.current().held(np.array([[0.2], [0.55], [0.65], [0.8]])).tolist()
     [True, True, False, False]
     """
@@ -155,35 +155,41 @@ class Constraints:
         self._learns = True
         self._sums: dict[bytes, tuple[float, ...]] = {}  # of what was told at each point
 
-    def tell(self, told: Told) -> None:
+    def tell(self, observation: Observation) -> None:
         """Take in one trial; one without constraints says nothing here."""
-        for model, [one] in self._each([told]):
+        for model, [one] in self._each([observation]):
             model.tell(one)
 
-    def tell_many(self, told: Sequence[Told]) -> None:
+    def tell_many(self, observations: Sequence[Observation]) -> None:
         """Take in many trials; learn once."""
-        for model, some in self._each(told):
+        for model, some in self._each(observations):
             model.tell_many(some)
 
-    def _each(self, told: Sequence[Told]) -> list[tuple[LearnedModel, list[Told]]]:
+    def _each(self, observations: Sequence[Observation]) -> list[tuple[LearnedModel, list[Observation]]]:
         """Return what each model is to be told of these trials; keep what was told at each point."""
-        told = [one for one in told if one.constraints]
-        if not told:
+        observations = [one for one in observations if one.constraints]
+        if not observations:
             return []
         if not self._models:
             self._models = tuple(
-                _ConstraintModel(self.domain, self.seed, self.first, settings=1, compresses=False)
-                for _ in told[0].constraints
+                _ConstraintModel(self.domain, self.seed, self.first, settings=1, warps=False)
+                for _ in observations[0].constraints
             )
             if not self._learns:
                 self.stop_learning()
-        for one in told:
+        for one in observations:
             key = (one.x + 0.0).tobytes()  # + 0.0 turns -0.0 into 0.0
             before = self._sums.get(key, (0.0,) * len(one.constraints))
             self._sums[key] = tuple(old + new for old, new in zip(before, one.constraints, strict=True))
-        columns = zip(*(one.constraints for one in told), strict=True)
+        columns = zip(*(one.constraints for one in observations), strict=True)
         return [
-            (model, [Told(one.number, one.x, np.array([value])) for one, value in zip(told, column, strict=True)])
+            (
+                model,
+                [
+                    Observation(one.number, one.x, np.array([value]))
+                    for one, value in zip(observations, column, strict=True)
+                ],
+            )
             for model, column in zip(self._models, columns, strict=True)
         ]
 
@@ -202,7 +208,7 @@ class Constraints:
 
     def current(self) -> Chances:
         """Return what is believed, given all that was told."""
-        limits = (float(model.units().seen(np.zeros(()))) for model in self._models)
+        limits = (float(model.transform().apply(np.zeros(()))) for model in self._models)
         return Chances(tuple((model.current()[1], limit) for model, limit in zip(self._models, limits, strict=True)))
 
     def violated(self, points: Array) -> Bools:
@@ -214,9 +220,9 @@ class Constraints:
         rows: list[dict[str, object]] = []
         for model in self._models:
             objective, ensemble = model.current()
-            units = model.units()
+            transform = model.transform()
             setting = dict(zip(objective.names, np.exp(ensemble.settings[0]).tolist(), strict=True))
-            rows.append({"setting": setting, "shift": units.shift, "scale": units.scale})
+            rows.append({"setting": setting, "shift": transform.shift, "scale": transform.scale})
         return rows
 
 
@@ -224,19 +230,19 @@ class Constraints:
 class Chances:
     """What is believed of constraints: for each of them a posterior and its limit, in standardised units."""
 
-    beliefs: tuple[tuple[Ensemble, float], ...] = ()
+    surrogates: tuple[tuple[Ensemble, float], ...] = ()
 
     def log_chance(self, features: Array) -> Array:
         """Return the log of the chance that all constraints hold at these rows (m, F), shape (m,)."""
         total = np.zeros(len(features))
-        for ensemble, limit in self.beliefs:
+        for ensemble, limit in self.surrogates:
             total += _log_chance(ensemble.predict(features), limit)[0]
         return total
 
     def slope(self, features: Array) -> tuple[Array, Array]:
         """Return the same, shape (m,), and its gradient, shape (m, F)."""
         total, gradient = np.zeros(len(features)), np.zeros_like(features)
-        for ensemble, limit in self.beliefs:
+        for ensemble, limit in self.surrogates:
             value, slope = _log_chance(ensemble.predict_with_gradients(features), limit)
             assert slope is not None
             total, gradient = total + value, gradient + slope
@@ -248,7 +254,7 @@ class Chances:
 
     def feasibility(self, features: Array) -> float | None:
         """Return the chance that all constraints hold at one point (F,); None where there are none."""
-        return exp(float(self.log_chance(features[None, :])[0])) if self.beliefs else None
+        return exp(float(self.log_chance(features[None, :])[0])) if self.surrogates else None
 
     def order(self, values: Array, features: Array, violated: Bools | None = None) -> Ints:
         """Return the numbers of these rows (m, F), best first, shape (m,).
@@ -263,13 +269,13 @@ class Chances:
 
     def believing(self, features: Array) -> Chances:
         """Return the chances as if each of these points (p, F) had been observed at its own mean."""
-        return Chances(tuple((ensemble.believing(features), limit) for ensemble, limit in self.beliefs))
+        return Chances(tuple((ensemble.believing(features), limit) for ensemble, limit in self.surrogates))
 
 
 class _ConstraintModel(LearnedModel):
     """The model of one constraint: what matters is where it crosses 0, not how far from there it gets."""
 
-    fences: ClassVar[bool] = False  # a fence could hide the limit; values far out are clipped below
+    winsorizes: ClassVar[bool] = False  # a fence could hide the limit; values far out are clipped below
     _most: float | None = None  # what a value counts for at most, where that is known from other trials than these
 
     @property
@@ -328,7 +334,7 @@ _KNOWN = 0.1  # of the standard deviation of the values told: what is known of f
 
 
 @dataclass(frozen=True)
-class Beliefs:
+class Surrogates:
     """Models of f, of the constraints and of failures, from the same trials."""
 
     domain: Domain
@@ -336,45 +342,45 @@ class Beliefs:
     constraints: Constraints
     feasibility: Feasibility
 
-    def tell(self, told: Told) -> None:
+    def tell(self, observation: Observation) -> None:
         """Take in one trial."""
-        self.model.tell(told)
-        self.constraints.tell(told)
-        self._know_of([told])
+        self.model.tell(observation)
+        self.constraints.tell(observation)
+        self._know_of([observation])
 
-    def tell_many(self, told: Sequence[Told]) -> None:
+    def tell_many(self, observations: Sequence[Observation]) -> None:
         """Take in many trials; learn once."""
-        self.model.tell_many(told)
-        self.constraints.tell_many(told)
-        self._know_of(told)
+        self.model.tell_many(observations)
+        self.constraints.tell_many(observations)
+        self._know_of(observations)
 
     def stop_learning(self) -> None:
         """See `LearnedModel.stop_learning`."""
         self.model.stop_learning()
         self.constraints.stop_learning()
 
-    def take(self, happened: Sequence[Told | Failed | Pruned]) -> None:
+    def take(self, updates: Sequence[Observation | Failure | Pruned]) -> None:
         """Take in trials, and learn nothing from their values; pruned ones say nothing of f or of failures."""
-        told = [one for one in happened if isinstance(one, Told)]
+        told = [one for one in updates if isinstance(one, Observation)]
         self.model.take(told)
         for one in told:
             self.constraints.tell(one)
-        self._know_of([one for one in happened if not isinstance(one, Pruned)])
+        self._know_of([one for one in updates if not isinstance(one, Pruned)])
 
-    def fail(self, failed: Failed) -> None:
+    def fail(self, failed: Failure) -> None:
         """Take in that an evaluation failed."""
         self._know_of([failed])
 
-    def _know_of(self, happened: Sequence[Told | Failed]) -> None:
+    def _know_of(self, updates: Sequence[Observation | Failure]) -> None:
         """Know where evaluations failed and where they did not."""
-        if happened:
-            points = np.array([one.x for one in happened])
-            succeeded = np.array([isinstance(one, Told) for one in happened])
+        if updates:
+            points = np.array([one.x for one in updates])
+            succeeded = np.array([isinstance(one, Observation) for one in updates])
             self.feasibility.add_many(self.domain.features(points), succeeded)
 
     def near(
         self, centre: Array, sides: Array, count: int, *, box: bool = False, settings: int | None = None
-    ) -> Beliefs:
+    ) -> Surrogates:
         """Return what the `count` trials nearest to a place say.
 
         Parameters
@@ -391,14 +397,14 @@ class Beliefs:
         columns = self.domain.features(self.domain.rounded(centre[None, :]))[0]
         choices = np.array([axis.is_choice for axis in self.domain.axes])
         steps = np.where(choices, 1.0, sides)[list(self.domain.groups)]
-        return Beliefs(
+        return Surrogates(
             self.domain,
             self.model.near(centre, sides, count, box=box, settings=settings),
             self.constraints.near(centre, sides, count, box=box),
             self.feasibility.near(columns, steps, count, box=box),
         )
 
-    def averaged(self, centre: Array, sides: Array, count: int, noise: float) -> Beliefs:
+    def averaged(self, centre: Array, sides: Array, count: int, noise: float) -> Surrogates:
         """Return what is believed near a place, with f from averages of trials: see `LearnedModel.averaged`."""
         near = self.near(centre, sides, count)
         return replace(near, model=self.model.averaged(centre, sides, count, noise))

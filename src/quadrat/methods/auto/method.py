@@ -22,22 +22,22 @@ import numpy as np
 from quadrat._core.arrays import Array
 from quadrat.gp.ensemble import Ensemble
 from quadrat.methods.acquisition import UPPER, excesses, points_around
-from quadrat.methods.auto.acquisition import AutoScore, knowledge_gradients
-from quadrat.methods.auto.feasibility import Beliefs, Constraints, Feasibility
+from quadrat.methods.auto.acquisition import AutoAcquisition, knowledge_gradients
+from quadrat.methods.auto.feasibility import Constraints, Feasibility, Surrogates
 from quadrat.methods.auto.long_runs import MOST, AutoCells, highest_of_a_draw, nearest_running
 from quadrat.methods.auto.surrogate import LARGEST, LearnedModel
 from quadrat.methods.base import (
     CREDIBLE,
     Domain,
-    Failed,
-    Guess,
-    Happened,
+    Failure,
+    Incumbent,
     Method,
     MethodFacts,
+    Observation,
     Proposal,
     Pruned,
     Search,
-    Told,
+    Update,
     refuse_context,
 )
 from quadrat.methods.design import SobolSearch
@@ -123,62 +123,62 @@ class AutoSearch(Search):
         self.model = LearnedModel(domain, seed, max(method.n_initial, 2))
         self.constraints = Constraints(domain, seed, self.model.first)
         self.feasibility = Feasibility(len(domain.groups))
-        self.cells = AutoCells(self.beliefs, seed)
+        self.cells = AutoCells(self.surrogates, seed)
         self._failed: set[bytes] = set()
         self._pruned: dict[bytes, Array] = {}  # points, the latest last
         self._design = SobolSearch().start(domain, seed)
 
     @property
-    def beliefs(self) -> Beliefs:
+    def surrogates(self) -> Surrogates:
         """Of all trials."""
-        return Beliefs(self.domain, self.model, self.constraints, self.feasibility)
+        return Surrogates(self.domain, self.model, self.constraints, self.feasibility)
 
-    def tell(self, told: Told) -> None:
-        self.beliefs.tell(told)
-        self.cells.tell(self.beliefs, [told])
+    def tell(self, observation: Observation) -> None:
+        self.surrogates.tell(observation)
+        self.cells.tell(self.surrogates, [observation])
 
-    def tell_many(self, told: Sequence[Told]) -> None:
-        self.beliefs.tell_many(told)
-        self.cells.tell_many(self.beliefs, told)
+    def tell_many(self, observations: Sequence[Observation]) -> None:
+        self.surrogates.tell_many(observations)
+        self.cells.tell_many(self.surrogates, observations)
 
     def fail(self, number: int, x: Array) -> None:
-        failed = Failed(number, x)
-        self.beliefs.fail(failed)
-        self.cells.tell(self.beliefs, [failed])
+        failed = Failure(number, x)
+        self.surrogates.fail(failed)
+        self.cells.tell(self.surrogates, [failed])
         self._failed.add(x.tobytes())
 
     def prune(self, number: int, x: Array) -> None:
-        self.cells.tell(self.beliefs, [Pruned(number, x)])
+        self.cells.tell(self.surrogates, [Pruned(number, x)])
         self._avoid(x)
 
     def _avoid(self, x: Array) -> None:
         self._pruned.pop(x.tobytes(), None)
         self._pruned[x.tobytes()] = x
 
-    def rebuild(self, happened: Sequence[Happened]) -> None:
+    def rebuild(self, updates: Sequence[Update]) -> None:
         """As of any search. What is learned from few trials is of no use once there are many, and is not learned."""
-        told = sum(len(one) if isinstance(one, tuple) else isinstance(one, Told) for one in happened)
+        told = sum(len(one) if isinstance(one, tuple) else isinstance(one, Observation) for one in updates)
         if self.model.trials + told <= LARGEST:
-            super().rebuild(happened)
+            super().rebuild(updates)
             return
-        self.beliefs.stop_learning()
-        for together, some in groupby(happened, key=lambda one: isinstance(one, tuple)):
+        self.surrogates.stop_learning()
+        for together, some in groupby(updates, key=lambda one: isinstance(one, tuple)):
             if together:
                 super().rebuild(list(some))
             else:
                 self._take_again([one for one in some if not isinstance(one, tuple)])
 
-    def _take_again(self, happened: Sequence[Told | Failed | Pruned]) -> None:
+    def _take_again(self, updates: Sequence[Observation | Failure | Pruned]) -> None:
         """Take in trials that came one after another: one by one until a cell zooms, then all at once."""
         one_by_one = 0
-        while one_by_one < len(happened) and not self.cells.begun:
-            self.take(happened[one_by_one])
+        while one_by_one < len(updates) and not self.cells.begun:
+            self.update(updates[one_by_one])
             one_by_one += 1
-        rest = happened[one_by_one:]
+        rest = updates[one_by_one:]
         if rest:
-            self.beliefs.take(rest)
-            self.cells.tell(self.beliefs, rest)
-            self._failed.update(one.x.tobytes() for one in rest if isinstance(one, Failed))
+            self.surrogates.take(rest)
+            self.cells.tell(self.surrogates, rest)
+            self._failed.update(one.x.tobytes() for one in rest if isinstance(one, Failure))
             for one in rest:
                 if isinstance(one, Pruned):
                     self._avoid(one.x)
@@ -194,44 +194,46 @@ class AutoSearch(Search):
         ended = self._failed | self._pruned.keys()
         running = self._points([point for point in pending if point.tobytes() not in ended])
         avoided = np.vstack([self._points(list(self._pruned.values())), running])
-        if self.cells.is_zooming(number):
-            return self.cells.zoom(self.beliefs, number, avoided)
+        if self.cells.is_local(number):
+            return self.cells.ask_locally(self.surrogates, number, avoided)
         if self.model.is_of_all and len(running) > MOST:
-            return Proposal(highest_of_a_draw(self.beliefs, avoided, self.seed, number), "highest of a draw of f")
+            return Proposal(highest_of_a_draw(self.surrogates, avoided, self.seed, number), "highest of a draw of f")
         if self.model.is_of_all:
-            return self._improve(self.beliefs, number, avoided[-MOST:])
-        beliefs, box = self.cells.most_promising(self.beliefs, running)
-        return self._improve(beliefs, number, avoided, box)
+            return self._improve(self.surrogates, number, avoided[-MOST:])
+        surrogates, box = self.cells.most_promising(self.surrogates, running)
+        return self._improve(surrogates, number, avoided, box)
 
     def _points(self, points: Sequence[Array]) -> Array:
         return np.array(points).reshape(-1, self.domain.dimension)
 
     def _improve(
-        self, beliefs: Beliefs, number: int, running: Array, box: tuple[Array, Array] | None = None
+        self, surrogates: Surrogates, number: int, running: Array, box: tuple[Array, Array] | None = None
     ) -> Proposal:
         """Ask for the point of a box, the whole cube where it is None, with the largest expected improvement."""
-        _, ensemble = beliefs.model.current()
-        x = beliefs.points
-        features, chances = self.domain.features(x), beliefs.constraints.current()
+        _, ensemble = surrogates.model.current()
+        x = surrogates.points
+        features, chances = self.domain.features(x), surrogates.constraints.current()
         means = ensemble.predict(features).mean
         best = x[chances.order(means.mean(axis=0), features)[:BEST]]
         # Each setting's own best mean: free of the luck of one draw. Minus infinity where no point counts.
         target = means[:, chances.held(features)].max(axis=1, initial=-np.inf)
         close = running if box is None else nearest_running(running, *_middle_and_reach(box), box=True)
-        believed, completion = self.domain.features(close), self._completion(beliefs, close)
+        believed, completion = self.domain.features(close), self._completion(surrogates, close)
         if len(close):
             expected = ensemble.predict(believed).mean[:, chances.held(believed)]
             target = np.maximum(target, expected.max(axis=1, initial=-np.inf))
-        score = AutoScore(
+        score = AutoAcquisition(
             ensemble.believing(believed),
             target,
             self.domain,
-            beliefs.feasibility,
+            surrogates.feasibility,
             chances.believing(believed),
-            beliefs.least_log_chance(self.seed, number),
-            None if box is None else beliefs.spent(running),
+            surrogates.least_log_chance(self.seed, number),
+            None if box is None else surrogates.spent(running),
             completion,
-            0.0 if completion is None else replace(beliefs, feasibility=completion).least_log_chance(self.seed, number),
+            0.0
+            if completion is None
+            else replace(surrogates, feasibility=completion).least_log_chance(self.seed, number),
         )
         point, value = score.maximise(best, generator(self.seed, number, _CANDIDATES), box)
         if not score.improves:
@@ -246,7 +248,7 @@ class AutoSearch(Search):
             return Proposal(again, "a second look at a promising point is worth more than a new one")
         return Proposal(point, f"largest log expected improvement ({value:.3g})")
 
-    def _completion(self, beliefs: Beliefs, close: Array) -> Feasibility | None:
+    def _completion(self, surrogates: Surrogates, close: Array) -> Feasibility | None:
         """Return the chance that a trial runs to its end; None where none of the points `close`, (p, D), was pruned.
 
         It is learned from the trials told and from those that were pruned, and kept apart from failures: a pruned trial
@@ -255,7 +257,7 @@ class AutoSearch(Search):
         stopped = self._points([point for point in close if point.tobytes() in self._pruned])
         if not len(stopped):
             return None
-        completion, told = Feasibility(len(self.domain.groups)), beliefs.points
+        completion, told = Feasibility(len(self.domain.groups)), surrogates.points
         completion.add_many(self.domain.features(told), np.ones(len(told), dtype=np.bool_))
         completion.add_many(self.domain.features(stopped), np.zeros(len(stopped), dtype=np.bool_))
         return completion
@@ -272,7 +274,7 @@ class AutoSearch(Search):
         enough = max(REPEAT_WORTH * worth[-1], _LEAST_WORTH)
         return top[best] if not busy[best] and worth[best] > enough else None
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         """Return the evaluated point of highest averaged mean, with a 90 % credible interval.
 
         Of those where the constraints are believed to hold, and were not told otherwise if there are such; where there
@@ -281,52 +283,52 @@ class AutoSearch(Search):
         """
         refuse_context(self, context)
         if self.model.is_of_all:
-            return self._recommend(self.beliefs, self.model.x)
+            return self._recommend(self.surrogates, self.model.x)
         return self._recommend(*self._best_place())
 
-    def _best_place(self) -> tuple[Beliefs, Array]:
+    def _best_place(self) -> tuple[Surrogates, Array]:
         """Return what is believed around the best of the places that the cells know, and evaluated points there."""
-        places = self.cells.best_places(self.beliefs)
-        around = [self.cells.around(self.beliefs, place) for place in places]
-        guesses = [self._recommend(beliefs, beliefs.model.x, with_gain=False) for beliefs in around]
-        ranks = [self._rank(guess) for guess in guesses]
+        places = self.cells.best_places(self.surrogates)
+        around = [self.cells.around(self.surrogates, place) for place in places]
+        incumbents = [self._recommend(surrogates, surrogates.model.x, with_gain=False) for surrogates in around]
+        ranks = [self._rank(incumbent) for incumbent in incumbents]
         best = ranks.index(max(ranks))
-        return self.cells.averaged_around(self.beliefs, places[best], around[best])
+        return self.cells.averaged_around(self.surrogates, places[best], around[best])
 
-    def _recommend(self, beliefs: Beliefs, points: Array, *, with_gain: bool = True) -> Guess:
+    def _recommend(self, surrogates: Surrogates, points: Array, *, with_gain: bool = True) -> Incumbent:
         """Return the best of some evaluated points (m, D)."""
-        _, ensemble = beliefs.model.current()
-        features, chances = self.domain.features(points), beliefs.constraints.current()
+        _, ensemble = surrogates.model.current()
+        features, chances = self.domain.features(points), surrogates.constraints.current()
         mean, deviation = ensemble.predict(features).mixture()
         # Of few, the highest mean; of many the highest of means is a lucky one, and what is surely high is preferred.
         worth = mean if self.model.is_of_all else mean - deviation
-        best = int(chances.order(worth, features, beliefs.constraints.violated(points))[0])
+        best = int(chances.order(worth, features, surrogates.constraints.violated(points))[0])
         margin = WIDER * CREDIBLE * deviation[best]
-        value, low, high = beliefs.model.units().told(mean[best] + margin * np.array([0.0, -1.0, 1.0])).tolist()
+        value, low, high = surrogates.model.transform().undo(mean[best] + margin * np.array([0.0, -1.0, 1.0])).tolist()
         x = points[best].copy()
         # Where not even x is believed to meet the constraints, a gain in f means nothing.
         held = bool(chances.held(features[[best]])[0])
-        gain, upper = self._gain(beliefs, x, 2 * margin) if held and with_gain else (None, None)
+        gain, upper = self._gain(surrogates, x, 2 * margin) if held and with_gain else (None, None)
         feasibility = chances.feasibility(features[best])
-        return Guess(x, value, (low, high), gain=gain, gain_upper=upper, feasibility=feasibility)
+        return Incumbent(x, value, (low, high), gain=gain, gain_upper=upper, feasibility=feasibility)
 
     def predict(self, points: Array) -> tuple[Array, Array, Array]:
         """The averaged mean with a 90 % credible interval, shapes (m,).
 
         Where there are too many observations for one model, of the model around the best place that is known.
         """
-        beliefs = self.beliefs if self.model.is_of_all else self._best_place()[0]
-        mean, deviation = beliefs.model.current()[1].predict(self.domain.features(points)).mixture()
-        margin, units = WIDER * CREDIBLE * deviation, beliefs.model.units()
-        return units.told(mean), units.told(mean - margin), units.told(mean + margin)
+        surrogates = self.surrogates if self.model.is_of_all else self._best_place()[0]
+        mean, deviation = surrogates.model.current()[1].predict(self.domain.features(points)).mixture()
+        margin, transform = WIDER * CREDIBLE * deviation, surrogates.model.transform()
+        return transform.undo(mean), transform.undo(mean - margin), transform.undo(mean + margin)
 
-    def _rank(self, guess: Guess) -> tuple[bool, bool, float]:
-        """What sorts guesses of several models, the best last: see `Chances.order`."""
-        if guess.feasibility is not None and guess.feasibility < 0.5 - 1e-9:
-            return False, False, guess.feasibility
-        return True, not self.constraints.violated(guess.x[None, :])[0], _lower(guess)
+    def _rank(self, incumbent: Incumbent) -> tuple[bool, bool, float]:
+        """What sorts incumbents of several models, the best last: see `Chances.order`."""
+        if incumbent.feasibility is not None and incumbent.feasibility < 0.5 - 1e-9:
+            return False, False, incumbent.feasibility
+        return True, not self.constraints.violated(incumbent.x[None, :])[0], _lower(incumbent)
 
-    def _gain(self, beliefs: Beliefs, x: Array, width: float) -> tuple[float, float] | tuple[None, None]:
+    def _gain(self, surrogates: Surrogates, x: Array, width: float) -> tuple[float, float] | tuple[None, None]:
         """Estimate max f - f(x), in the units told, by drawing f jointly: a mean, and a value that is seldom exceeded.
 
         Where the constraints are believed to hold. The upper value does not rest on the smoothness that was chosen: a
@@ -341,49 +343,49 @@ class AutoSearch(Search):
         sample = self.domain.thin_sample
         if sample is None:
             return None, None
-        rng, chances = generator(self.seed, self.model.trials, _GAIN), beliefs.constraints.current()
+        rng, chances = generator(self.seed, self.model.trials, _GAIN), surrogates.constraints.current()
         others = self.domain.rounded(points_around(x, _SCREENED, rng))
         features = self.domain.features(others)
         features = features[self.domain.allowed(others) & chances.held(features)]
         if len(sample):
             more = self.domain.features(sample)
             features = np.vstack([features, more[chances.held(more)]])
-        here, scale = self.domain.features(x[None, :]), beliefs.model.units().above
-        gain = float(np.mean(_excesses(beliefs.model.current()[1], here, features, rng)))
-        alternatives = beliefs.model.alternatives()
+        here, scale = self.domain.features(x[None, :]), surrogates.model.transform().above
+        gain = float(np.mean(_excesses(surrogates.model.current()[1], here, features, rng)))
+        alternatives = surrogates.model.alternatives()
         logs = TEMPER * np.array([log_posterior for log_posterior, _ in alternatives])
         weights = np.exp(logs - logs.max())
         uppers = [np.quantile(_excesses(ensemble, here, features, rng), UPPER) for _, ensemble in alternatives]
-        upper = WIDER_GAIN * (float(np.average(uppers, weights=weights)) + width + _range_of_highest(beliefs))
+        upper = WIDER_GAIN * (float(np.average(uppers, weights=weights)) + width + _range_of_highest(surrogates))
         return float(scale * gain), float(scale * max(upper, gain))
 
     def explain(self) -> dict[str, object]:
         if not self.model.trials:
             return {"trials": 0}
-        beliefs = self.beliefs if self.model.is_of_all else self._best_place()[0]
-        objective, ensemble = beliefs.model.current()
-        units = beliefs.model.units()
+        surrogates = self.surrogates if self.model.is_of_all else self._best_place()[0]
+        objective, ensemble = surrogates.model.current()
+        transform = surrogates.model.transform()
         return {
             "trials": self.model.trials,
-            "smoothness": beliefs.model.smoothness,
+            "smoothness": surrogates.model.smoothness,
             "settings": [dict(zip(objective.names, np.exp(row).tolist(), strict=True)) for row in ensemble.settings],
-            "shift": units.shift,
-            "scale": units.scale,
-            "low values compressed": units.compression is not None,
-            "constraints": beliefs.constraints.explain(),
-            "cells": self.cells.explain(self.beliefs),
+            "shift": transform.shift,
+            "scale": transform.scale,
+            "low values compressed": transform.warp is not None,
+            "constraints": surrogates.constraints.explain(),
+            "cells": self.cells.explain(self.surrogates),
         }
 
 
-def _lower(guess: Guess) -> float:
+def _lower(incumbent: Incumbent) -> float:
     """One deviation below the value, as far as the interval tells."""
-    assert guess.interval is not None
-    return guess.value - (guess.value - guess.interval[0]) / (WIDER * CREDIBLE)
+    assert incumbent.interval is not None
+    return incumbent.value - (incumbent.value - incumbent.interval[0]) / (WIDER * CREDIBLE)
 
 
-def _range_of_highest(beliefs: Beliefs) -> float:
+def _range_of_highest(surrogates: Surrogates) -> float:
     """How far apart the highest values lie, of trials that met the constraints, in standardised units."""
-    values = beliefs.model.seen_means[~beliefs.constraints.violated(beliefs.model.places)]
+    values = surrogates.model.transformed_means[~surrogates.constraints.violated(surrogates.model.places)]
     return float(np.ptp(np.sort(values)[-HIGHEST:])) if len(values) else 0.0
 
 

@@ -30,10 +30,10 @@ from quadrat._core.nearest import nearest
 from quadrat.gp import Fit, LogNormal, LogPosterior, Observations, Priors, fit_map
 from quadrat.gp.ensemble import Ensemble
 from quadrat.kernels import Kernel, Matern, SquaredExponential, Tied
-from quadrat.methods.base import Domain, Told
+from quadrat.methods.base import Domain, Observation
 from quadrat.randomness import generator
 
-__all__ = ["Averages", "Compression", "Fence", "LearnedModel", "Units", "averages", "is_due"]
+__all__ = ["Averages", "LearnedModel", "OutputTransform", "Warp", "Winsorization", "averages", "is_due"]
 
 FAR = 100.0  # ranges of the rest: values of functions with heavy tails, such as Rosenbrock's, stay far below
 ABOVE, BELOW = 0.1, 0.25  # shares of all values that may be absurd on either side
@@ -43,21 +43,21 @@ _LEAST_RANGE = 1e-12  # of the largest value: less is rounding
 
 
 @dataclass(frozen=True)
-class Fence:
+class Winsorization:
     """Limits within which values are seen."""
 
     low: float
     high: float
 
     @classmethod
-    def around(cls, values: Array) -> Fence | None:
+    def around(cls, values: Array) -> Winsorization | None:
         """Return the fence that these values (N,) need; None where none is absurd, as nearly always.
 
         Examples
         --------
-        >>> Fence.around(np.append(np.linspace(0.0, 1.0, 20), -1e6))
-        Fence(low=-0.02, high=inf)
-        >>> Fence.around(np.append(np.linspace(0.0, 1.0, 20), -90.0)) is None
+        >>> Winsorization.around(np.append(np.linspace(0.0, 1.0, 20), -1e6))
+        Winsorization(low=-0.02, high=inf)
+        >>> Winsorization.around(np.append(np.linspace(0.0, 1.0, 20), -90.0)) is None
         True
         """
         count = len(values)
@@ -115,8 +115,8 @@ _LARGEST_VARIANCE = 1e100  # in standardised units: such an observation says not
 
 
 @dataclass(frozen=True)
-class Compression:
-    """Compression of standardised values about a knee, standardised again by a shift and a scale of its own."""
+class Warp:
+    """Warp of standardised values about a knee, standardised again by a shift and a scale of its own."""
 
     knee: float
     width: float
@@ -124,13 +124,13 @@ class Compression:
     scale: float
 
     @classmethod
-    def of(cls, standardised: Array) -> Compression:
+    def of(cls, standardised: Array) -> Warp:
         """Return the one for these values (N,), whose mean is 0 and whose standard deviation 1."""
         knee = float(np.median(standardised))
         above = standardised[standardised >= knee] - knee
         bare = cls(knee, max(float(np.sqrt(np.mean(above**2))), _LEAST_WIDTH), 0.0, 1.0)
-        compressed = bare(standardised)
-        return cls(knee, bare.width, float(np.mean(compressed)), float(np.std(compressed)))
+        warped = bare(standardised)
+        return cls(knee, bare.width, float(np.mean(warped)), float(np.std(warped)))
 
     def __call__(self, standardised: Array) -> Array:
         """Compress values, any shape."""
@@ -138,9 +138,9 @@ class Compression:
         bent = np.where(below > 0, self.knee - self.width * np.log1p(below), standardised)
         return np.asarray((bent - self.shift) / self.scale)
 
-    def undone(self, compressed: Array) -> Array:
+    def undone(self, warped: Array) -> Array:
         """Return the standardised values that compress to these, any shape."""
-        bent = self.shift + self.scale * compressed
+        bent = self.shift + self.scale * warped
         below = np.maximum(self.knee - bent, 0.0) / self.width
         with np.errstate(over="ignore"):  # what no value can be: minus infinity
             return np.asarray(np.where(below > 0, self.knee - self.width * np.expm1(below), bent))
@@ -152,72 +152,72 @@ class Compression:
 
 
 @dataclass(frozen=True)
-class Units:
+class OutputTransform:
     """From values as told to values as a model sees them, and back.
 
     Attributes
     ----------
     shift, scale
         The mean of all values told and their standard deviation; their size where they do not differ.
-    compression
-        Of the standardised values, or None.
-    fence
-        Within which values are seen; None where all of them are seen as they are.
+    warp
+        The warp of low standardised values, or None.
+    winsorization
+        The limits that values are clipped to; None where no value is an outlier.
 
     Examples
     --------
     >>> values = np.array([-100.0, 0.0, 1.0, 2.0, 3.0])
-    >>> units = Units.of(values, compressed=True)
-    >>> units.seen(values).round(2).tolist()
+    >>> transform = OutputTransform.of(values, warped=True)
+    >>> transform.apply(values).round(2).tolist()
     [-1.87, -0.02, 0.26, 0.63, 1.01]
-    >>> units.told(units.seen(values)).round(9).tolist()
+    >>> transform.undo(transform.apply(values)).round(9).tolist()
     [-100.0, 0.0, 1.0, 2.0, 3.0]
     """
 
     shift: float
     scale: float
-    compression: Compression | None = None
-    fence: Fence | None = None
+    warp: Warp | None = None
+    winsorization: Winsorization | None = None
 
     @classmethod
-    def of(cls, values: Array, *, compressed: bool = False, fenced: bool = True) -> Units:
-        """Return the units for these values (N,); `fenced`: whether some may be too far out to be seen as they are."""
-        fence = Fence.around(values) if fenced else None
-        if fence is not None:
-            return replace(cls.of(fence(values), compressed=compressed, fenced=False), fence=fence)
+    def of(cls, values: Array, *, warped: bool = False, winsorized: bool = True) -> OutputTransform:
+        """Return the transform for these values (N,); `winsorized`: whether outliers are clipped."""
+        winsorization = Winsorization.around(values) if winsorized else None
+        if winsorization is not None:
+            return replace(cls.of(winsorization(values), warped=warped, winsorized=False), winsorization=winsorization)
         largest = float(np.abs(values).max()) or 1.0  # so that squares neither overflow nor vanish
         scaled = values / largest
         spread = float(np.std(scaled))
         differ = spread > _LEAST_SPREAD
         plain = cls(largest * float(np.mean(scaled)), largest * (spread if differ else 1.0))
-        return cls(plain.shift, plain.scale, Compression.of(plain.seen(values))) if compressed and differ else plain
+        return cls(plain.shift, plain.scale, Warp.of(plain.apply(values))) if warped and differ else plain
 
     @property
     def above(self) -> float:
         """What one unit of the model is in told units, among the upper half of the values."""
-        return self.scale if self.compression is None else self.scale * self.compression.scale
+        return self.scale if self.warp is None else self.scale * self.warp.scale
 
-    def within(self, outer: Units) -> Units:
+    def within(self, outer: OutputTransform) -> OutputTransform:
         """Return these units for values that are told in others, which compress nothing, to the same effect.
 
-        Fences are left out: values near a place, or their averages, are seen through both one after the other.
+        Winsorization is left out: values near a place, or their averages, are seen through both one after the other.
         """
-        return Units(outer.shift + outer.scale * self.shift, outer.scale * self.scale, self.compression)
+        return OutputTransform(outer.shift + outer.scale * self.shift, outer.scale * self.scale, self.warp)
 
-    def seen(self, values: Array) -> Array:
+    def apply(self, values: Array) -> Array:
         """Return told values, of any shape, as the model sees them."""
         standardised = self._standardised(values)
-        return standardised if self.compression is None else self.compression(standardised)
+        return standardised if self.warp is None else self.warp(standardised)
 
-    def told(self, seen: Array) -> Array:
+    def undo(self, seen: Array) -> Array:
         """Return what was told, for values of any shape as the model sees them."""
-        return self.shift + self.scale * (seen if self.compression is None else self.compression.undone(seen))
+        return self.shift + self.scale * (seen if self.warp is None else self.warp.undone(seen))
 
     def variance(self, variances: Array, values: Array) -> Array:
         """Return variances (N,) of told values (N,) as the model sees them, to first order."""
         with np.errstate(over="ignore"):
             scaled = variances / self.scale / self.scale
-            if self.compression is not None:
+            if self.warp is not None:
                 scaled = scaled * np.exp(2 * self.log_slope(values))
             scaled = np.minimum(scaled, _LARGEST_VARIANCE)
             return np.where(
@@ -226,12 +226,12 @@ class Units:
 
     def log_slope(self, values: Array) -> Array:
         """Return the log of the derivative of what is seen, in that of the standardised value, at told values (N,)."""
-        if self.compression is None:
+        if self.warp is None:
             return np.zeros_like(values)
-        return self.compression.log_slope(self._standardised(values))
+        return self.warp.log_slope(self._standardised(values))
 
     def _standardised(self, values: Array) -> Array:
-        within = values if self.fence is None else self.fence(values)
+        within = values if self.winsorization is None else self.winsorization(values)
         return within / self.scale - self.shift / self.scale
 
 
@@ -298,7 +298,7 @@ OWN_SPREAD = 0.15  # and this one for each
 SMOOTHNESSES = (0.5, 1.5, 2.5, inf)  # nu of Matérn kernels, ascending; infinite: the squared exponential
 USUAL = 2  # the index of the one that a run starts with
 COMPARE_EVERY = 2  # fits between comparisons of all of them, and between starts from the prior
-COMPRESS_FROM = 10.0  # log evidence gained by compressing low values: less is what any curved function gives
+WARP_FROM = 10.0  # log evidence gained by compressing low values: less is what any curved function gives
 PRIORS = Priors(
     lengthscale=LogNormal(-0.7, 0.5), common_lengthscale=1.5, noise_variance=LogNormal(-5.0, 1.5)
 )  # in the units of standardised values and of the cube's side
@@ -317,7 +317,7 @@ def is_due(trials: int, first: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Learned:
+class FittedModes:
     """What a fit found.
 
     Attributes
@@ -336,7 +336,7 @@ class Learned:
 
     modes: tuple[Array | None, ...]
     chosen: int
-    compressed: bool
+    warped: bool
     settings: Array
     fits: int
 
@@ -344,17 +344,15 @@ class Learned:
 class LearnedModel:
     """Told trials go in, an ensemble of posteriors comes out, in standardised units and over features of the domain.
 
-    `settings` is how many there are in it; one is the most likely alone. `compresses`: whether low values may be
+    `settings` is how many there are in it; one is the most likely alone. `warps`: whether low values may be
     compressed.
     """
 
-    fences: ClassVar[bool] = True  # whether values absurdly far from all others are seen nearer
+    winsorizes: ClassVar[bool] = True  # whether values absurdly far from all others are seen nearer
 
-    def __init__(
-        self, domain: Domain, seed: int, first: int, settings: int = SETTINGS, *, compresses: bool = True
-    ) -> None:
+    def __init__(self, domain: Domain, seed: int, first: int, settings: int = SETTINGS, *, warps: bool = True) -> None:
         self.domain, self.seed, self.first, self.settings = domain, seed, first, settings
-        self.compresses = compresses
+        self.warps = warps
         self.trials = 0
         self._x = Growing(np.float64, (domain.dimension,))
         self._y = Growing(np.float64)
@@ -365,47 +363,51 @@ class LearnedModel:
         self._kinds: tuple[int, ...] = tuple(range(len(SMOOTHNESSES)))  # indices of those that are compared
         self._noise_is_learned = False
         self._learns = True
-        self._outer: Units | None = None  # in which the values here are told, where they are not as told to us
-        self._learned: Learned | None = None
-        self._unkept: Learned | None = None  # what would be learned, when somebody looks before it is due
+        self._outer: OutputTransform | None = (
+            None  # in which the values here are told, where they are not as told to us
+        )
+        self._learned: FittedModes | None = None
+        self._unkept: FittedModes | None = None  # what would be learned, when somebody looks before it is due
         self._current: tuple[LogPosterior, Ensemble] | None = None
         self._seen: dict[bool, Observations] = {}  # see `_data`
 
-    def tell(self, told: Told) -> None:
+    def tell(self, observation: Observation) -> None:
         """Take in one trial; learn where that is due."""
         # The first value of unknown noise makes the noise something to learn: what was learned before does not fit.
-        grown = self.settled and told.variance is None and not self._noise_is_learned
-        self.take([told])
+        grown = self.settled and observation.variance is None and not self._noise_is_learned
+        self.take([observation])
         if self._learns and self.is_of_all and (grown or is_due(self.trials, self.first)):
             self._learned = self._learn(None if grown else self._learned)
 
-    def tell_many(self, told: Sequence[Told]) -> None:
+    def tell_many(self, observations: Sequence[Observation]) -> None:
         """Take in many trials; learn once, afresh."""
-        self.take(told)
-        if told and self._learns and self.is_of_all and self.trials >= self.first:
+        self.take(observations)
+        if observations and self._learns and self.is_of_all and self.trials >= self.first:
             self._learned = self._learn(None)
 
     def stop_learning(self) -> None:
         """Learn nothing from here on, because more trials than one model sees are about to be told."""
         self._learns = False
 
-    def take(self, told: Sequence[Told]) -> None:
+    def take(self, observations: Sequence[Observation]) -> None:
         """Take in trials, and learn nothing."""
-        if not told:
+        if not observations:
             return
-        values = [one.values if one.variance is None else np.array([float(np.mean(one.values))]) for one in told]
+        values = [
+            one.values if one.variance is None else np.array([float(np.mean(one.values))]) for one in observations
+        ]
         counts = np.array([len(some) for some in values])
-        points = np.array([one.x for one in told])
-        unknown = np.array([one.variance is None for one in told])
-        variances = np.array([np.nan if one.variance is None else one.variance for one in told])
+        points = np.array([one.x for one in observations])
+        unknown = np.array([one.variance is None for one in observations])
+        variances = np.array([np.nan if one.variance is None else one.variance for one in observations])
         together = np.concatenate(values)
         self._x.extend(np.repeat(points, counts, axis=0))
         self._y.extend(together)
         self._noise.extend(np.repeat(variances, counts))
         self._at.extend(points)
-        self._mean.extend(together if len(together) == len(told) else [float(np.mean(some)) for some in values])
+        self._mean.extend(together if len(together) == len(observations) else [float(np.mean(some)) for some in values])
         self._count.extend(counts)
-        self.trials += len(told)
+        self.trials += len(observations)
         self._noise_is_learned |= bool(unknown.any())
         self._current = self._unkept = None
         self._seen = {}
@@ -454,7 +456,7 @@ class LearnedModel:
 
     def _like(self, settings: int | None = None) -> LearnedModel:
         """Return a model of the same kind for some of these trials, which has none of them yet."""
-        other = type(self)(self.domain, self.seed, self.first, settings or self.settings, compresses=False)
+        other = type(self)(self.domain, self.seed, self.first, settings or self.settings, warps=False)
         other.trials, other._kinds = self.trials, (USUAL,)
         return other
 
@@ -475,26 +477,26 @@ class LearnedModel:
         noise
             Standard deviation of one observation, where that was not told.
         """
-        units = Units.of(self.means)  # so that squares neither overflow nor vanish
+        transform = OutputTransform.of(self.means)  # so that squares neither overflow nor vanish
         first = np.cumsum(self._count.view) - self._count.view  # rows; a stated variance is that of the only row
-        stated = units.variance(self._variance[first], self.means)
-        least = max(noise / units.scale, _LEAST_NOISE)
+        stated = transform.variance(self._variance[first], self.means)
+        least = max(noise / transform.scale, _LEAST_NOISE)
         variances = np.where(np.isnan(stated), least**2 / self._count.view, np.maximum(stated, _LEAST_NOISE**2))
-        found = averages(self.places, units.seen(self.means), variances, centre, self.domain.smooth)
+        found = averages(self.places, transform.apply(self.means), variances, centre, self.domain.smooth)
         chosen = nearest(found.points, centre, sides, count)
         other = self._like()
         other._x, other._at = Growing.of(found.points[chosen]), Growing.of(found.points[chosen])
         other._y, other._mean = Growing.of(found.values[chosen]), Growing.of(found.values[chosen])
         other._noise = Growing.of(found.variances[chosen])
         other._count = Growing.of(np.ones(len(chosen), dtype=np.intp))
-        other._outer = units
+        other._outer = transform
         return other
 
     @property
     def noise(self) -> float:
         """Standard deviation of a typical observation, as far as it is learned, in the units told."""
         objective, ensemble = self.current()
-        return float(np.sqrt(objective.typical_noise(ensemble.settings[0]))) * self.units().above
+        return float(np.sqrt(objective.typical_noise(ensemble.settings[0]))) * self.transform().above
 
     @property
     def places(self) -> Array:
@@ -507,9 +509,9 @@ class LearnedModel:
         return self._mean.view
 
     @property
-    def seen_means(self) -> Array:
+    def transformed_means(self) -> Array:
         """The mean of each trial as the model sees it, in standardised units, shape (n,)."""
-        return self._units(self._latest().compressed).seen(self.means)
+        return self._transform(self._latest().warped).apply(self.means)
 
     @property
     def settled(self) -> bool:
@@ -535,13 +537,13 @@ class LearnedModel:
     def _variance(self) -> Array:
         return self._noise.view
 
-    def units(self) -> Units:
+    def transform(self) -> OutputTransform:
         """Return how told values become those that the model sees."""
-        units = self._units(self._latest().compressed)
-        return units if self._outer is None else units.within(self._outer)
+        transform = self._transform(self._latest().warped)
+        return transform if self._outer is None else transform.within(self._outer)
 
-    def _units(self, compressed: bool) -> Units:
-        return Units.of(self.y, compressed=compressed, fenced=self.fences)
+    def _transform(self, warped: bool) -> OutputTransform:
+        return OutputTransform.of(self.y, warped=warped, winsorized=self.winsorizes)
 
     def current(self) -> tuple[LogPosterior, Ensemble]:
         """Return the observations in standardised units, and the ensemble that has seen all of them.
@@ -550,7 +552,7 @@ class LearnedModel:
         """
         if self._current is None:
             learned = self._latest()
-            data = self._data(learned.compressed)
+            data = self._data(learned.warped)
             objective = LogPosterior(self._form(learned.chosen), data, priors=self._priors(), standardise=False)
             self._current = objective, Ensemble(objective, learned.settings)
         return self._current
@@ -561,7 +563,7 @@ class LearnedModel:
         For statements that should not rest on one smoothness alone. Settings are those of the last comparison.
         """
         found, latest = [], self._latest()
-        data = self._data(latest.compressed)
+        data = self._data(latest.warped)
         for i, mode in enumerate(latest.modes):
             if mode is None:
                 continue  # not one of those that are compared
@@ -569,23 +571,23 @@ class LearnedModel:
             found.append((objective(mode)[0], Ensemble(objective, [mode])))
         return found
 
-    def _latest(self) -> Learned:
+    def _latest(self) -> FittedModes:
         if self._learned is not None:
             return self._learned
         if self._unkept is None:
             self._unkept = self._learn(None)
         return self._unkept
 
-    def _data(self, compressed: bool) -> Observations:
+    def _data(self, warped: bool) -> Observations:
         """Return the observations in standardised units, low values compressed or not; merged once for all fits."""
-        if compressed not in self._seen:
-            self._seen[compressed] = self._merged(compressed)
-        return self._seen[compressed]
+        if warped not in self._seen:
+            self._seen[warped] = self._merged(warped)
+        return self._seen[warped]
 
-    def _merged(self, compressed: bool) -> Observations:
-        units = self._units(compressed)
-        x, y = self.domain.features(self.x), units.seen(self.y)
-        variance = units.variance(self._variance, self.y)
+    def _merged(self, warped: bool) -> Observations:
+        transform = self._transform(warped)
+        x, y = self.domain.features(self.x), transform.apply(self.y)
+        variance = transform.variance(self._variance, self.y)
         known = ~np.isnan(variance)
         if not known.any():
             return Observations.merge(x, y)
@@ -603,29 +605,29 @@ class LearnedModel:
         kernel = SquaredExponential(scales) if nu == inf else Matern(nu, scales)
         return kernel if len(groups) == self.domain.dimension else Tied(kernel, groups)
 
-    def _learn(self, previous: Learned | None) -> Learned:
+    def _learn(self, previous: FittedModes | None) -> FittedModes:
         """Fit the chosen smoothness from where it was; every few times all of them, from the prior too, to choose.
 
         Whether low values are compressed is then decided under the chosen smoothness.
         """
-        before = previous or Learned((None,) * len(SMOOTHNESSES), USUAL, False, np.empty((0, 0)), 0)
+        before = previous or FittedModes((None,) * len(SMOOTHNESSES), USUAL, False, np.empty((0, 0)), 0)
         compare = before.fits % COMPARE_EVERY == 0
-        data = self._data(before.compressed)
+        data = self._data(before.warped)
         modes, heights = list(before.modes), np.full(len(SMOOTHNESSES), -inf)
         for i in self._kinds if compare else [before.chosen]:
             fit = self._fit(i, data, modes[i], afresh=compare)
             modes[i], heights[i] = fit.parameters, fit.log_posterior
-        chosen, compressed = int(np.argmax(heights)), before.compressed
-        if compare and self.compresses:
-            other = self._fit(chosen, self._data(not compressed), modes[chosen], afresh=False)
-            gained = self._evidence(other.log_posterior, not compressed)
-            gained -= self._evidence(float(heights[chosen]), compressed)
-            if gained > (-COMPRESS_FROM if compressed else COMPRESS_FROM):
-                modes[chosen], compressed = other.parameters, not compressed
+        chosen, warped = int(np.argmax(heights)), before.warped
+        if compare and self.warps:
+            other = self._fit(chosen, self._data(not warped), modes[chosen], afresh=False)
+            gained = self._evidence(other.log_posterior, not warped)
+            gained -= self._evidence(float(heights[chosen]), warped)
+            if gained > (-WARP_FROM if warped else WARP_FROM):
+                modes[chosen], warped = other.parameters, not warped
         mode = modes[chosen]
         assert mode is not None
         settings = np.vstack([mode, mode + self._offsets(len(mode))])
-        return Learned(tuple(modes), chosen, compressed, settings, before.fits + 1)
+        return FittedModes(tuple(modes), chosen, warped, settings, before.fits + 1)
 
     def _fit(self, smoothness: int, data: Observations, start: Array | None, *, afresh: bool) -> Fit:
         """Find the most likely setting, from a start if there is one, and from the prior."""
@@ -638,9 +640,9 @@ class LearnedModel:
             standardise=False,
         )
 
-    def _evidence(self, log_posterior: float, compressed: bool) -> float:
+    def _evidence(self, log_posterior: float, warped: bool) -> float:
         """Return the log posterior as one of the standardised values, compressed or not: comparable."""
-        return log_posterior + float(self._units(compressed).log_slope(self.y).sum())
+        return log_posterior + float(self._transform(warped).log_slope(self.y).sum())
 
     def _offsets(self, parameters: int) -> Array:
         """Return what draws differ by from the most likely setting, shape (M - 1, p)."""

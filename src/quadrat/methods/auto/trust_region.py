@@ -1,4 +1,4 @@
-"""A cell that zooms: its centre moves and its sides grow and shrink with the success of what is evaluated in it.
+"""A trust region: its centre moves, and its sides grow and shrink with the success of the evaluations in it.
 
 The state of a separable evolution strategy [H16; RH08]: a centre m, a step s and a spread c_i for each axis; sides are
 s sqrt(c_i). After every generation of `size` evaluations the centre moves to a weighted mean of the better half, the
@@ -31,14 +31,14 @@ import numpy as np
 from quadrat._core.arrays import Array, Bools, Ints
 from quadrat.randomness import generator
 
-__all__ = ["Turns", "ZoomCell", "Zooming", "generation_size"]
+__all__ = ["Alternation", "TrustRegion", "TrustRegions", "generation_size"]
 
 REST = 4  # turns of a round that go to the better way
 _TOP = 0.25  # of a turn's values, the highest, whose mean counts: one lucky value is not a find
 _ENOUGH = 0.75  # of a turn's trials, told: those that run long or failed are not waited for
 
 
-class Turns:
+class Alternation:
     """Trial numbers and values go in; whose turn it is comes out.
 
     Parameters
@@ -50,12 +50,12 @@ class Turns:
 
     Examples
     --------
-    >>> turns = Turns(100, 4)
-    >>> [turns.is_zooming(number) for number in (100, 103, 104, 107)]
+    >>> turns = Alternation(100, 4)
+    >>> [turns.is_local(number) for number in (100, 103, 104, 107)]
     [True, True, False, False]
     >>> for number in range(100, 108):
     ...     turns.tell(number, 1.0 if number < 104 else 0.0)
-    >>> all(turns.is_zooming(number) for number in range(108, 124))
+    >>> all(turns.is_local(number) for number in range(108, 124))
     True
     """
 
@@ -64,7 +64,7 @@ class Turns:
         self.decided: dict[int, bool] = {}  # round: whether zooming has the rest of it
         self._told: dict[int, tuple[list[float], list[float]]] = {}  # round: values found by zooming and not
 
-    def is_zooming(self, number: int) -> bool:
+    def is_local(self, number: int) -> bool:
         """Whether the trial is one of those around the best place."""
         which, turn = divmod((number - self.first) // self.length, 2 + REST)
         return turn % 2 == 0 if turn < 2 or which not in self.decided else self.decided[which]
@@ -83,8 +83,8 @@ class Turns:
         found = self._told.setdefault(which, ([], []))
         found[turn].append(value)
         if min(map(len, found)) >= ceil(_ENOUGH * self.length):
-            zooming, wide = (_height(values) for values in found)
-            self.decided[which] = zooming >= wide
+            trust_regions, wide = (_height(values) for values in found)
+            self.decided[which] = trust_regions >= wide
             del self._told[which]
 
 
@@ -146,7 +146,7 @@ class _Rates:
         )
 
 
-class ZoomCell:
+class TrustRegion:
     """Evaluated points and their values go in; a centre, sides and candidates come out.
 
     Parameters
@@ -158,7 +158,7 @@ class ZoomCell:
 
     Examples
     --------
-    >>> cell = ZoomCell(np.array([0.2, 0.8]), np.zeros(2, dtype=np.bool_))
+    >>> cell = TrustRegion(np.array([0.2, 0.8]), np.zeros(2, dtype=np.bool_))
     >>> for number in range(300):
     ...     point = cell.candidates(2, np.random.default_rng(number))[1]
     ...     _ = cell.tell(point, -float(((point - 0.5) ** 2).sum()))
@@ -277,7 +277,7 @@ _AT_ONCE = 32  # points that are looked at together
 _MARGIN = 0.2  # of the cube's side, kept to its faces by the centres of new cells
 
 
-class Zooming:
+class TrustRegions:
     """Values go in; the cell to evaluate in comes out.
 
     Parameters
@@ -302,8 +302,8 @@ class Zooming:
     """
 
     def __init__(self, centre: Array, choices: Bools, seed: int) -> None:
-        self.cell = ZoomCell(centre, choices)
-        self.best: ZoomCell | None = None
+        self.cell = TrustRegion(centre, choices)
+        self.best: TrustRegion | None = None
         self.cells, self.moves = 1, 0
         self._choices, self._seed = choices, seed
         self._until: int | None = None  # evaluations of the best cell at which the next one begins
@@ -357,5 +357,5 @@ class Zooming:
         dimension = len(self._choices)
         drawn = generator(self._seed, self.cells, _BEGINNINGS).uniform(_MARGIN, 1 - _MARGIN, dimension)
         centre = np.where(self._choices, drawn, 0.5) if self.cells == 1 else drawn
-        self.cell, self._until = ZoomCell(centre, self._choices), None
+        self.cell, self._until = TrustRegion(centre, self._choices), None
         self.cells += 1

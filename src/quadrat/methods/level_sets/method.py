@@ -96,11 +96,11 @@ class LevelSet(LevelSetMethod):
     --------
     >>> import numpy as np
     >>> from quadrat.kernels import Matern
-    >>> from quadrat.methods.base import Told
+    >>> from quadrat.methods.base import Observation
     >>> search = LevelSet(threshold=0.2, kernel=Matern(2.5, 0.5), norm_bound=1.0, noise=0.05).start(Domain.cube(1), 0)
     >>> for i in range(30):
     ...     x = search.ask(i, np.empty((0, 1))).x
-    ...     search.tell(Told(i, x, x / 2))
+    ...     search.tell(Observation(i, x, x / 2))
     >>> found = search.level_set()
     >>> [round(found.volume(label), 2) for label in (-1, 0, 1)]
     [0.18, 0.43, 0.39]

@@ -37,10 +37,10 @@ from quadrat.methods.base import (
     UNDECIDED,
     Classification,
     Domain,
-    Guess,
+    Incumbent,
+    Observation,
     Proposal,
     Search,
-    Told,
     refuse_context,
 )
 from quadrat.methods.level_sets.cells import LevelCells
@@ -111,10 +111,10 @@ class LevelSearch(Search):
 
     # --- what is told
 
-    def tell(self, told: Told) -> None:
-        self._standard_errors |= told.variance is not None
-        self.cells.add(told.x, told.tame_values)
-        self._steer.add(np.repeat(told.x[None], len(told.values), axis=0), told.tame_values)
+    def tell(self, observation: Observation) -> None:
+        self._standard_errors |= observation.variance is not None
+        self.cells.add(observation.x, observation.tame_values)
+        self._steer.add(np.repeat(observation.x[None], len(observation.values), axis=0), observation.tame_values)
         self._bring_up()
 
     def _bring_up(self) -> None:
@@ -246,7 +246,7 @@ class LevelSearch(Search):
     def certificate(self, point: Array) -> Certificate | str:  # noqa: ARG002
         return "this method looks for a level set and not for a maximum: level_set() has what it guarantees"
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         """Return the point with the largest lower bound, of those evaluated and the centres of cells.
 
         Where the data reject the assumptions: the evaluated point of highest posterior mean, without an interval.
@@ -265,15 +265,15 @@ class LevelSearch(Search):
         best = int(np.argmax(interval.lower))
         low, high = float(interval.lower[best]), float(interval.upper[best])
         value = float(np.clip(band.mean(candidates[best : best + 1])[0], low, high))
-        return Guess(candidates[best].copy(), value, (low, high), certified=self._why_not() is None)
+        return Incumbent(candidates[best].copy(), value, (low, high), certified=self._why_not() is None)
 
-    def _highest_mean(self) -> Guess:
+    def _highest_mean(self) -> Incumbent:
         """Return the evaluated point of highest posterior mean, of those that the known constraint allows."""
         band = self.cells.band
         tried = self.domain.permitted(band.x)
         means = band.mean(tried)
         best = int(np.argmax(means))
-        return Guess(tried[best].copy(), float(means[best]))
+        return Incumbent(tried[best].copy(), float(means[best]))
 
     def explain(self) -> dict[str, object]:
         """Cells with box, bounds and label; what is decided; as of how many observations."""

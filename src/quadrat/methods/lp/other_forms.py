@@ -11,7 +11,7 @@ from quadrat.confidence import Assumptions, ChowdhuryGopalanBand, DeltaBudget
 from quadrat.confidence.sketched_band import SketchedBand
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.gp.sketch import Sketch
-from quadrat.methods.base import CREDIBLE, Domain, Guess, Proposal, Search, Told, refuse_context
+from quadrat.methods.base import CREDIBLE, Domain, Incumbent, Observation, Proposal, Search, refuse_context
 from quadrat.methods.lp.cells import CellBounds
 from quadrat.methods.lp.search import CellLoop, CellOptions
 from quadrat.methods.surrogate import Learned, learn_kernel
@@ -63,17 +63,17 @@ class SketchedSearch(Search):
         refuse_context(self, context)
         return self.loop.ask(number, pending)
 
-    def tell(self, told: Told) -> None:
-        self.cells.add(told.x, told.tame_values)
+    def tell(self, observation: Observation) -> None:
+        self.cells.add(observation.x, observation.tame_values)
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         """Return the evaluated point of highest mean under the stated noise, with a 90 % credible interval."""
         refuse_context(self, context)
-        belief = self.band.process.with_noise(self.band.assumptions.noise**2 / self.band.regulariser)
-        at = belief.predict(belief.x)
+        posterior = self.band.process.with_noise(self.band.assumptions.noise**2 / self.band.regulariser)
+        at = posterior.predict(posterior.x)
         best = int(np.argmax(at.mean))
         mean, half = float(at.mean[best]), CREDIBLE * float(at.deviation[best])
-        return Guess(belief.x[best].copy(), mean, (mean - half, mean + half))
+        return Incumbent(posterior.x[best].copy(), mean, (mean - half, mean + half))
 
     def certificate(self, point: Array) -> str:  # noqa: ARG002
         return SKETCHED
@@ -100,10 +100,10 @@ class LearnedSearch(Search):
 
     def __init__(self, method: LPGPUCB, domain: Domain, seed: int) -> None:
         self.method, self.dimension, self.seed = method, domain.dimension, seed
-        self.told: list[Told] = []
+        self.told: list[Observation] = []
         self.shift, self.scale = 0.0, 1.0
         self.loop: CellLoop | None = None
-        self.belief: GaussianProcess | None = None
+        self.posterior: GaussianProcess | None = None
 
     def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
         refuse_context(self, context)
@@ -111,10 +111,10 @@ class LearnedSearch(Search):
             return Proposal(generator(self.seed, number).random(self.dimension), "initial design, uniform")
         return self.loop.ask(number, pending)
 
-    def tell(self, told: Told) -> None:
-        self.told.append(told)
+    def tell(self, observation: Observation) -> None:
+        self.told.append(observation)
         if self.loop is not None:
-            self._absorb(told)
+            self._absorb(observation)
         elif len(self.told) >= self.method.n_initial:
             self._learn()
 
@@ -134,27 +134,27 @@ class LearnedSearch(Search):
         )
         threshold = method._threshold(kernel, noise, self.dimension)
         self.loop = CellLoop(cells, self.seed, budget=method.budget, threshold=threshold)
-        self.belief = GaussianProcess(kernel, noise_variance=max(noise, 1e-4) ** 2)
+        self.posterior = GaussianProcess(kernel, noise_variance=max(noise, 1e-4) ** 2)
         for told in self.told:
             self._absorb(told)
 
-    def _absorb(self, told: Told) -> None:
+    def _absorb(self, observation: Observation) -> None:
         assert self.loop is not None
-        assert self.belief is not None
-        values = (told.tame_values - self.shift) / self.scale
-        self.loop.cells.add(told.x, values)
-        self.belief.add(np.repeat(told.x[None], len(values), axis=0), values)
+        assert self.posterior is not None
+        values = (observation.tame_values - self.shift) / self.scale
+        self.loop.cells.add(observation.x, values)
+        self.posterior.add(np.repeat(observation.x[None], len(values), axis=0), values)
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         refuse_context(self, context)
-        if self.belief is None:
+        if self.posterior is None:
             best = max(self.told, key=lambda told: float(np.mean(told.values)))
-            return Guess(best.x, float(np.mean(best.values)))
-        prediction = self.belief.predict(self.belief.x)
+            return Incumbent(best.x, float(np.mean(best.values)))
+        prediction = self.posterior.predict(self.posterior.x)
         best_row = int(np.argmax(prediction.mean))
         mean = float(prediction.mean[best_row]) * self.scale + self.shift
         half = CREDIBLE * float(prediction.deviation[best_row]) * self.scale
-        return Guess(self.belief.x[best_row].copy(), mean, (mean - half, mean + half))
+        return Incumbent(self.posterior.x[best_row].copy(), mean, (mean - half, mean + half))
 
     def certificate(self, point: Array) -> str:  # noqa: ARG002
         return LEARNED

@@ -23,7 +23,7 @@ from quadrat.confidence import (
 )
 from quadrat.confidence.bands import SearchBand, contradiction
 from quadrat.confidence.local_band import CAPACITY
-from quadrat.methods.base import Domain, Guess, Proposal, Search, Told, refuse_context
+from quadrat.methods.base import Domain, Incumbent, Observation, Proposal, Search, refuse_context
 from quadrat.methods.lp.cells import CellBounds, Condition
 from quadrat.randomness import generator
 
@@ -272,10 +272,10 @@ class CertifiedSearch(Search):
         self._check(context)
         return self.loop.ask(number, pending, context)
 
-    def tell(self, told: Told) -> None:
+    def tell(self, observation: Observation) -> None:
         self._n_told += 1
-        self._standard_errors |= told.variance is not None
-        self.cells.add(told.x, told.tame_values)
+        self._standard_errors |= observation.variance is not None
+        self.cells.add(observation.x, observation.tame_values)
 
     def _check(self, context: Array | None) -> None:
         """Refuse a context where there is none."""
@@ -283,7 +283,7 @@ class CertifiedSearch(Search):
 
     # --- answers
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         """z = argmax of the lower bound over evaluated points, centres of cells and those of the branch and bound.
 
         Once the data reject the assumptions the bounds mean nothing: then the evaluated point of highest posterior
@@ -295,10 +295,10 @@ class CertifiedSearch(Search):
             tried = self.domain.permitted(self._tried(context))
             means = self.band.mean(tried)
             best = int(np.argmax(means))
-            return Guess(tried[best].copy(), float(means[best]))
+            return Incumbent(tried[best].copy(), float(means[best]))
         value = float(np.clip(self.band.mean(surest.point[None])[0], surest.low, surest.high))
         certified = self._certifiable() is None
-        return Guess(surest.point, value, (surest.low, surest.high), certified=certified)
+        return Incumbent(surest.point, value, (surest.low, surest.high), certified=certified)
 
     def _tried(self, context: Array | None) -> Array:  # noqa: ARG002  # only in `ContextualLPSearch`
         """Return the points (n, D) that were evaluated."""

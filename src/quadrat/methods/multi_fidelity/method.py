@@ -37,17 +37,17 @@ from quadrat._core.arrays import Array, as_number
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Kernel
-from quadrat.methods.acquisition import Effort, Part, draws, gain_of, gain_points, maximise, top_points
+from quadrat.methods.acquisition import Effort, SearchRegion, draws, gain_of, gain_points, maximise, top_points
 from quadrat.methods.base import (
     CREDIBLE,
     Domain,
     FidelityAxis,
-    Guess,
+    Incumbent,
     Method,
     MethodFacts,
+    Observation,
     Proposal,
     Search,
-    Told,
     refuse_context,
 )
 from quadrat.methods.multi_fidelity.model import FidelityModel, Gaps
@@ -202,9 +202,9 @@ class FidelitySearch(Search):
 
     # --- what the optimizer calls
 
-    def tell(self, told: Told) -> None:
-        points, levels = self._split(np.asarray(told.x, dtype=np.float64)[None, :])
-        self.model.tell(levels[0], points[0], told)
+    def tell(self, observation: Observation) -> None:
+        points, levels = self._split(np.asarray(observation.x, dtype=np.float64)[None, :])
+        self.model.tell(levels[0], points[0], observation)
 
     def fail(self, number: int, x: Array) -> None:  # noqa: ARG002
         _, levels = self._split(np.asarray(x, dtype=np.float64)[None, :])
@@ -275,7 +275,7 @@ class FidelitySearch(Search):
         runs = groupby(history, lambda at: at <= level)
         return [sum(self.axis.costs[at] for at in run) for below, run in runs if below]
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         """Return the point, at the target, of which the most is certain, with a 90 % credible interval.
 
         It has the highest mean less deviation of all levels taken together (`FidelityModel.blend`), among the points
@@ -286,12 +286,18 @@ class FidelitySearch(Search):
         rng = generator(self.seed, model.trials, _GAIN)
         points = self._at_target(np.vstack([gp.x for gp in model.gps if len(gp)]))
         best, _ = maximise(
-            self._sureness, None, rng, Part(self._target), centres=points[:0], effort=_OF_SUREST, candidates=points
+            self._sureness,
+            None,
+            rng,
+            SearchRegion(self._target),
+            centres=points[:0],
+            effort=_OF_SUREST,
+            candidates=points,
         )
         (mean,), (deviation,) = model.blend(best[None, :])
         drawn = self._gains(best, rng)
         gain = None if drawn is None else gain_of(drawn)
-        return model.frame.guess(self._join(best, self.levels - 1), float(mean), float(deviation), gain)
+        return model.frame.incumbent(self._join(best, self.levels - 1), float(mean), float(deviation), gain)
 
     def _sureness(self, points: Array) -> Array:
         # Which is best rests on what was seen: a target of which nothing is known is as far away at all points.
@@ -377,7 +383,7 @@ class Index:
     def maximise(self, rng: np.random.Generator, dimension: int) -> tuple[Array, float]:
         """Return the point of the cube, shape (D,), where phi is largest, and phi there."""
         centres = np.vstack([top_points(gp, dimension, _TOP) for gp in self.gps if len(gp)])
-        part = Part(Domain.cube(dimension))
+        part = SearchRegion(Domain.cube(dimension))
         return maximise(self.values, self.slopes, rng, part, centres=centres, effort=_OF_INDEX)
 
     def slopes(self, points: Array) -> tuple[Array, Array]:

@@ -32,7 +32,7 @@ import numpy as np
 from quadrat._core.arrays import Array
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Kernel
-from quadrat.methods.base import CREDIBLE, Told
+from quadrat.methods.base import CREDIBLE, Observation
 from quadrat.methods.surrogate import Frame, Learned, Learning, is_due, learn_kernel, readings, spread
 
 __all__ = ["FidelityModel", "Gaps", "LevelFrame"]
@@ -107,15 +107,15 @@ class FidelityModel(Learning[LevelFrame]):
         """How many trials were told."""
         return len(self.history)
 
-    def tell(self, level: int, x: Array, told: Told) -> None:
+    def tell(self, level: int, x: Array, observation: Observation) -> None:
         """Take in one trial at x, shape (D,), at a level from 0; learn the kernel where that is due."""
-        for value, variance in readings(told, self._noise):
+        for value, variance in readings(observation, self._noise):
             self._x[level].append(np.asarray(x, dtype=np.float64))
             self._y[level].append(value)
             self._variance[level].append(variance)
         self.history.append(level)
         self._gaps = None
-        self._told(due=is_due(self._form, self.trials, self._n_initial))
+        self._learn_if_due(due=is_due(self._form, self.trials, self._n_initial))
 
     # --- what is believed
 

@@ -18,7 +18,7 @@ from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.methods.acquisition import Score, expected_gain, top_points, upper_bound
-from quadrat.methods.base import Domain, Guess, MethodFacts, Proposal, as_coordinates, refuse_context
+from quadrat.methods.base import Domain, Incumbent, MethodFacts, Proposal, as_coordinates, refuse_context
 from quadrat.methods.robust.worst_case import Robust, as_radius, bound, lowest, most_robust, worst_value
 from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.randomness import generator
@@ -138,25 +138,25 @@ class StableSearch(ModelSearch):
 
     def _choice(self) -> Robust:
         width, rng = self.robust.width(self.model), generator(self.seed, self.model.trials, _ROBUST)
-        found = self._most_robust(self.model.belief, -width, rng)
+        found = self._most_robust(self.model.posterior, -width, rng)
         # Integers so many that they are climbed along stand for themselves only where they are rounded.
         return replace(found, point=self.domain.rounded(found.point[None, :])[0])
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         """Return the point of the largest worst-case lower bound, with f there and its 90 % credible interval."""
         refuse_context(self, context)
-        gp, frame = self.model.belief, self.model.frame
+        gp, frame = self.model.posterior, self.model.frame
         point = self._choice().point
         at = gp.predict(point[None, :])
         mean, deviation = float(at.mean[0]), float(at.deviation[0])
         gain = expected_gain(gp, point, generator(self.seed, self.model.trials, _GAIN), self.domain)
-        return frame.guess(point.copy(), mean, deviation, gain)
+        return frame.incumbent(point.copy(), mean, deviation, gain)
 
     def explain(self) -> dict[str, object]:
         said = super().explain()
         if not self.model.trials:
             return said
-        gp, frame, choice = self.model.belief, self.model.frame, self._choice()
+        gp, frame, choice = self.model.posterior, self.model.frame, self._choice()
         at, _ = lowest(bound(gp, 0.0, self.cube), choice.point[None, :], self.radius)
         rng = generator(self.seed, self.model.trials, _WORST)
         worst = worst_value(gp, choice.point, self.radius, rng, domain=self.cube, also=[at[0]])

@@ -25,7 +25,7 @@ import numpy as np
 from quadrat._core.arrays import Array, ArrayLike, as_vector
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
-from quadrat.methods.acquisition import Acquisition, Effort, Part, Slope, ascend, draws, peaks, upper_bound
+from quadrat.methods.acquisition import Acquisition, Effort, SearchRegion, Slope, ascend, draws, peaks, upper_bound
 from quadrat.methods.base import CREDIBLE, Domain
 from quadrat.randomness import generator
 
@@ -171,7 +171,7 @@ def most_robust(height: Acquisition, radius: Array, rng: np.random.Generator, *,
         return _soft(height, radius, shares, temperature)(points)
 
     starts, climbed = peaks(
-        worst, soft, rng, Part(domain), centres=centres[:_CENTRES], effort=_EFFORT, candidates=centres
+        worst, soft, rng, SearchRegion(domain), centres=centres[:_CENTRES], effort=_EFFORT, candidates=centres
     )
     starts = np.vstack([starts, climbed])
     allowed = domain.allowed(starts)

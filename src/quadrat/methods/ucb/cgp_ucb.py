@@ -27,15 +27,15 @@ from quadrat.kernels import Kernel, Matern, OnAxes, Product, Sum, Tied
 from quadrat.methods.acquisition import (
     Acquisition,
     Effort,
-    Part,
     Score,
+    SearchRegion,
     excesses,
     gain_of,
     maximise,
     points_around,
     upper_bound,
 )
-from quadrat.methods.base import Domain, Guess, MethodFacts, Proposal, Search, Told, sample_if_thin
+from quadrat.methods.base import Domain, Incumbent, MethodFacts, Observation, Proposal, Search, sample_if_thin
 from quadrat.methods.surrogate import Learned, ModelBased, Surrogate
 from quadrat.methods.ucb.gp_ucb import GPUCB, Agnostic, Continuous, Finite
 from quadrat.randomness import generator
@@ -149,7 +149,7 @@ class ContextSlice:
 
     def __init__(self, domain: Domain, context: Array) -> None:
         self.domain, self.context = domain, context
-        self.part = Part(domain, fixed=context)
+        self.part = SearchRegion(domain, fixed=context)
         self.placed = self.part.placed
 
     def uniform(self, count: int, rng: np.random.Generator) -> Array:
@@ -287,8 +287,8 @@ class ContextModel(Surrogate):
             self._composed = composed(method.kernel, method.context_kernel or method.kernel, domain, method.composition)
             self._composed.check_dimension(self.dimension)
 
-    def tell(self, told: Told) -> None:
-        super().tell(replace(told, x=self.domain.features(told.x[None, :])[0]))
+    def tell(self, observation: Observation) -> None:
+        super().tell(replace(observation, x=self.domain.features(observation.x[None, :])[0]))
 
     @property
     def stated(self) -> Kernel | None:
@@ -313,9 +313,9 @@ class ContextModelSearch(Search):
         """Return the points among which to choose; in a domain without contexts, all of them."""
         return ContextSlice(self.domain, np.full(self.domain.dimension, np.nan) if context is None else context)
 
-    def tell(self, told: Told) -> None:
-        self.model.tell(told)
-        self._points.append(np.array(told.x, dtype=np.float64))
+    def tell(self, observation: Observation) -> None:
+        self.model.tell(observation)
+        self._points.append(np.array(observation.x, dtype=np.float64))
 
     # --- asking
 
@@ -342,13 +342,13 @@ class ContextModelSearch(Search):
 
     # --- answers
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         """Return the point of the slice with the highest posterior mean, with a 90 % credible interval.
 
         It need not have been evaluated. The gain is that within the slice, over what may be evaluated there; None where
         too few such points are known.
         """
-        within, gp = self._slice(context), self.model.belief
+        within, gp = self._slice(context), self.model.posterior
         rng = generator(self.seed, self.model.trials, _ASCENT)
         nowhere = np.empty((0, self.domain.dimension))
         x, _ = self._highest(gp, upper_bound(0.0), within, rng, nowhere)
@@ -358,10 +358,10 @@ class ContextModelSearch(Search):
         others = within.placed(np.vstack([x[None, :], points_around(x, _POINTS - 1, rng)]))
         sample = sample_if_thin(within.uniform, self.domain.feasible)
         if sample is None:
-            return self.model.frame.guess(x, mean, deviation, None)
+            return self.model.frame.incumbent(x, mean, deviation, None)
         features = self.domain.features(np.vstack([x[None, :], others[self.domain.allowed(others)], sample]))
         gain = gain_of(excesses(gp.predict_mean(features), gp.covariance(features), _DRAWS, rng))
-        return self.model.frame.guess(x, mean, deviation, gain)
+        return self.model.frame.incumbent(x, mean, deviation, gain)
 
     def explain(self) -> dict[str, object]:
         return self.model.explain()

@@ -15,7 +15,7 @@ import numpy as np
 from quadrat._core.arrays import Array
 from quadrat.kernels import Kernel
 from quadrat.methods.acquisition import excesses, gain_of
-from quadrat.methods.base import CREDIBLE, Domain, Guess, Proposal, Told, refuse_context
+from quadrat.methods.base import CREDIBLE, Domain, Incumbent, Observation, Proposal, refuse_context
 from quadrat.methods.surrogate import ModelSearch
 from quadrat.randomness import generator
 
@@ -74,30 +74,30 @@ class GPUCBOnArms(ModelSearch):
     def _arm(self, features: Array) -> int | None:
         return self._number.get((features + 0.0).tobytes())
 
-    def tell(self, told: Told) -> None:
-        features = self._to_features(told.x[None, :])[0]
-        self.model.tell(replace(told, x=features))
+    def tell(self, observation: Observation) -> None:
+        features = self._to_features(observation.x[None, :])[0]
+        self.model.tell(replace(observation, x=features))
         arm = self._arm(features)
         if arm is not None:
             self._pulled[arm] = True
-        self._first.setdefault((features + 0.0).tobytes(), told.x.copy())
+        self._first.setdefault((features + 0.0).tobytes(), observation.x.copy())
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         """Return the arm of highest posterior mean among those pulled, with a 90 % credible interval."""
         refuse_context(self, context)
-        gp = self.model.belief
+        gp = self.model.posterior
         at = gp.predict(gp.x)
         best = int(np.argmax(at.mean))
         point = self._first[(gp.x[best] + 0.0).tobytes()].copy()
         mean, deviation = float(at.mean[best]), float(at.deviation[best])
-        return self.model.frame.guess(point, mean, deviation, self._gain(gp.x[best]))
+        return self.model.frame.incumbent(point, mean, deviation, self._gain(gp.x[best]))
 
     def predict(self, points: Array) -> tuple[Array, Array, Array]:
         return super().predict(self._to_features(points))
 
     def _gain(self, features: Array) -> tuple[float, float]:
         """Estimate max f - f at an arm over the arms that may be best, from joint draws; and its 90 % quantile."""
-        gp = self.model.belief
+        gp = self.model.posterior
         at = gp.predict(self._features)
         likely = np.argsort(-(at.mean + CREDIBLE * at.deviation), kind="stable")[:_DRAWN]
         points = np.vstack([features[None, :], self._features[likely]])

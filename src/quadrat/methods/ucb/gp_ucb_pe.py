@@ -24,7 +24,7 @@ import numpy as np
 
 from quadrat._core.arrays import Array, Bools, as_number
 from quadrat.gp import GaussianProcess
-from quadrat.methods.acquisition import Acquisition, Effort, Part, Score, peaks, top_points, upper_bound
+from quadrat.methods.acquisition import Acquisition, Effort, Score, SearchRegion, peaks, top_points, upper_bound
 from quadrat.methods.base import Domain, MethodFacts, Proposal
 from quadrat.methods.surrogate import ModelBased, ModelSearch, Surrogate
 from quadrat.methods.ucb.gp_ucb import GPUCB, Agnostic, Continuous, Finite
@@ -113,7 +113,7 @@ def explore(
 
     centres = np.vstack([region.anchor, top_points(region.gp, dimension)])
     uniform = np.clip(rng.uniform(-_BEYOND, 1 + _BEYOND, (_UNIFORM, dimension)), 0.0, 1.0)
-    part, candidates = Part(Domain.cube(dimension)), np.vstack([region.anchor, uniform])
+    part, candidates = SearchRegion(Domain.cube(dimension)), np.vstack([region.anchor, uniform])
     starts, climbed = peaks(inside, penalised, rng, part, centres=centres, effort=_EFFORT, candidates=candidates)
     within = region.contains(starts)
     mended = [_back_inside(region, *pair) for pair in zip(starts[within], climbed[within], strict=True)]

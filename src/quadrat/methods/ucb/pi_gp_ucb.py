@@ -27,14 +27,14 @@ from quadrat.kernels import GammaExponential, Kernel, Matern, PiecewisePolynomia
 from quadrat.methods.acquisition import (
     Acquisition,
     Effort,
-    Part,
     Score,
+    SearchRegion,
     expected_gain,
     maximise,
     top_points,
     upper_bound,
 )
-from quadrat.methods.base import CREDIBLE, Domain, Guess, MethodFacts, Proposal, as_coordinates, refuse_context
+from quadrat.methods.base import CREDIBLE, Domain, Incumbent, MethodFacts, Proposal, as_coordinates, refuse_context
 from quadrat.methods.surrogate import Frame, Learned, ModelBased, ModelSearch, Surrogate
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
@@ -109,7 +109,7 @@ class CellMaxima:
         tops = top_points(cell.gp, len(low), _TOPS)
         rng = generator(self.seed, _STREAM, cell.number, cell.count)
         point, value = maximise(
-            values, index.slopes, rng, Part(self.domain, (low, high)),
+            values, index.slopes, rng, SearchRegion(self.domain, (low, high)),
             centres=tops, effort=_EFFORT, candidates=np.vstack([_corners(low, high), tops]), avoided=waiting,
         )  # fmt: skip
         return Peak(point, value, beta)
@@ -148,7 +148,7 @@ class PartitionedModel(Surrogate):
     @property
     def believed(self) -> PartitionedProcess:
         """The posterior under the stated noise, which recommends; its cells are those of `index`."""
-        return cast(PartitionedProcess, self.belief)
+        return cast(PartitionedProcess, self.posterior)
 
     def exact(self, frame: Frame, noise_variance: float) -> GaussianProcess:
         rule = self.rule(frame.kernel, self.dimension)
@@ -192,7 +192,7 @@ class PartitionedSearch(ModelSearch):
             f"({best.value:.4g})",
         )
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         """Return the evaluated point whose 90 % credible interval has the highest lower end."""
         refuse_context(self, context)
         process = self.model.believed
@@ -200,7 +200,7 @@ class PartitionedSearch(ModelSearch):
         at = process.predict(x)
         best = int(np.argmax(at.mean - CREDIBLE * at.deviation))
         gain = expected_gain(process, x[best], generator(self.seed, self.model.trials, _GAIN), self.domain)
-        return self.model.frame.guess(x[best].copy(), float(at.mean[best]), float(at.deviation[best]), gain)
+        return self.model.frame.incumbent(x[best].copy(), float(at.mean[best]), float(at.deviation[best]), gain)
 
     def explain(self) -> dict[str, object]:
         if not self.model.trials:

@@ -18,12 +18,12 @@ from quadrat.gp.observations import group_rows
 from quadrat.methods.base import (
     PROBES,
     Domain,
-    Guess,
+    Incumbent,
     Method,
     MethodFacts,
+    Observation,
     Proposal,
     Search,
-    Told,
     probed,
     refuse_context,
 )
@@ -201,7 +201,7 @@ class UCB1Search(Search):
         self._sums = np.zeros(len(arms))
         self._observations = 0
         self._failed = np.zeros(len(arms), dtype=np.bool_)
-        self._strangers: list[Told] = []  # told, but no arm: a point that is not feasible
+        self._strangers: list[Observation] = []  # told, but no arm: a point that is not feasible
 
     def _arm(self, x: Array) -> int | None:
         return self._number.get((np.asarray(x, dtype=np.float64) + 0.0).tobytes())
@@ -239,33 +239,33 @@ class UCB1Search(Search):
             told[self._pulls == 0] = self._sums.sum() / self._pulls.sum()
         return told
 
-    def tell(self, told: Told) -> None:
-        arm = self._arm(told.x)
+    def tell(self, observation: Observation) -> None:
+        arm = self._arm(observation.x)
         if arm is None:
-            self._strangers.append(told)
+            self._strangers.append(observation)
             return
-        pulls = float(len(told.values))
-        if told.variance is not None:  # a mean of variance v says as much as sigma^2 / v pulls
+        pulls = float(len(observation.values))
+        if observation.variance is not None:  # a mean of variance v says as much as sigma^2 / v pulls
             own = self.method.noise**2
-            pulls = own / max(told.variance, _LEAST_VARIANCE * own)
+            pulls = own / max(observation.variance, _LEAST_VARIANCE * own)
         self._pulls[arm] += pulls
-        self._sums[arm] += pulls * float(np.mean(told.values))
-        self._observations += len(told.values)
+        self._sums[arm] += pulls * float(np.mean(observation.values))
+        self._observations += len(observation.values)
 
     def fail(self, number: int, x: Array) -> None:  # noqa: ARG002
         arm = self._arm(x)
         if arm is not None:
             self._failed[arm] = True
 
-    def recommend(self, context: Array | None = None) -> Guess:
+    def recommend(self, context: Array | None = None) -> Incumbent:
         """Return the arm with the highest mean of what was told."""
         refuse_context(self, context)
         if not self._observations:
             best = max(self._strangers, key=lambda told: float(np.mean(told.values)))
-            return Guess(best.x.copy(), float(np.mean(best.values)))
+            return Incumbent(best.x.copy(), float(np.mean(best.values)))
         means = np.where(self._pulls > 0, self._means(), -np.inf)
         arm = int(np.argmax(means))
-        return Guess(self.arms[arm].copy(), float(means[arm]))
+        return Incumbent(self.arms[arm].copy(), float(means[arm]))
 
     def explain(self) -> dict[str, object]:
         means, wide = self._means(), 8 * log(max(self._observations, 1))

@@ -6,7 +6,7 @@ import optuna
 import pytest
 from optuna.trial import TrialState
 
-from quadrat.report.told import told_of
+from quadrat.report.source import report_source
 from quadrat.studies.telling import FAILURE
 from quadrat.studies.trials import REPLICATES
 
@@ -29,7 +29,7 @@ def test_all_trials_of_a_study_are_there_in_every_state() -> None:
                 study.tell(trial, 2.0)
         study.ask()
         study.enqueue_trial({"x": 0.5})
-        told = told_of(study)
+        told = report_source(study)
     finally:
         optuna.logging.set_verbosity(optuna.logging.INFO)
     states = ["complete", "failed", "pruned", "complete", "complete", "running", "waiting"]

@@ -16,32 +16,32 @@ from quadrat.methods.auto.trust_region import (
     LEVEL,
     SMALLEST_SIDE,
     WINDOW,
-    ZoomCell,
+    TrustRegion,
     _Rates,
     generation_size,
 )
 
 
-def cell_at(centre: list[float] | Array, choices: list[int] | None = None) -> ZoomCell:
+def cell_at(centre: list[float] | Array, choices: list[int] | None = None) -> TrustRegion:
     """A cell; the axes with these numbers are choices."""
-    return ZoomCell(np.asarray(centre, dtype=np.float64), np.isin(np.arange(len(centre)), choices or []))
+    return TrustRegion(np.asarray(centre, dtype=np.float64), np.isin(np.arange(len(centre)), choices or []))
 
 
-def draw(cell: ZoomCell, *key: int) -> Array:
+def draw(cell: TrustRegion, *key: int) -> Array:
     """One point of the cell that is neither its centre nor one that differs on one axis alone."""
     return np.asarray(cell.candidates(8, np.random.default_rng(key))[-1])
 
 
-def reaches(cell: ZoomCell, x: Array) -> bool:
+def reaches(cell: TrustRegion, x: Array) -> bool:
     """Whether a point is one that the cell could have drawn."""
     return bool(cell.look(x[None, :])[0][0])
 
 
-def state(cell: ZoomCell) -> tuple[bytes, ...]:
+def state(cell: TrustRegion) -> tuple[bytes, ...]:
     return tuple(part.tobytes() for part in (cell.centre, np.array(cell.step), cell.sides, cell._path, cell._drift))
 
 
-def tell_generation(cell: ZoomCell, value: Callable[[Array], float] = lambda _: 0.0, seed: int = 0) -> list[Array]:
+def tell_generation(cell: TrustRegion, value: Callable[[Array], float] = lambda _: 0.0, seed: int = 0) -> list[Array]:
     """Let it evaluate points of its own until it has moved."""
     points: list[Array] = []
     for number in range(100):
@@ -51,7 +51,7 @@ def tell_generation(cell: ZoomCell, value: Callable[[Array], float] = lambda _: 
     pytest.fail("it never moves")
 
 
-def climb(cell: ZoomCell, value: Callable[[Array], float], n: int) -> None:
+def climb(cell: TrustRegion, value: Callable[[Array], float], n: int) -> None:
     for number in range(n):
         x = draw(cell, number)
         cell.tell(x, value(x))
@@ -152,7 +152,7 @@ def test_reach_is_a_distance_in_units_of_the_sides(dimension: int) -> None:
     assert not reaches(cell, cell.centre + 1.001 * far * cell.sides * direction)
 
 
-def around(cell: ZoomCell, n: int, seed: int) -> Array:
+def around(cell: TrustRegion, n: int, seed: int) -> Array:
     """Points of the cube and around it: draws, the centre, points rounded to it on most axes, and far away ones."""
     rng, d = np.random.default_rng(seed), len(cell.centre)
     away = rng.standard_normal((n, d)) * rng.choice([0.0, 1e-7, 1e-3, 1.0, 3.0], (n, 1))
@@ -160,7 +160,7 @@ def around(cell: ZoomCell, n: int, seed: int) -> Array:
     return np.asarray(cell.centre + cell.sides * away)
 
 
-def on_the_border(cell: ZoomCell, n: int, seed: int) -> Array:
+def on_the_border(cell: TrustRegion, n: int, seed: int) -> Array:
     """Points that are as far as the cell reaches, up to rounding."""
     d = int((~cell.choices).sum())
     directions = np.where(cell.choices, 0.0, np.random.default_rng(seed).standard_normal((n, len(cell.centre))))
@@ -345,7 +345,7 @@ def test_the_first_candidate_is_the_centre_and_some_differ_from_it_on_one_axis(c
 def test_choices_have_no_say_in_the_steps() -> None:
     """With four choices beside two numbers these go the way of two numbers alone."""
     numbers, rng = np.array([False, True, False, False, True, False]), np.random.default_rng(0)
-    alone, among = cell_at([0.4, 0.6]), ZoomCell(np.full(6, 0.5), ~numbers)
+    alone, among = cell_at([0.4, 0.6]), TrustRegion(np.full(6, 0.5), ~numbers)
     among.centre[numbers] = alone.centre
     for number in range(100):
         x, beside = draw(alone, number), rng.random(6)
@@ -479,6 +479,6 @@ def test_its_level_is_the_mean_of_the_last_generations() -> None:
 def test_what_it_is_given_is_not_changed() -> None:
     centre, choices = np.array([0.5, 0.5]), np.zeros(2, dtype=np.bool_)
     before: tuple[Array, Bools] = centre.copy(), choices.copy()
-    climb(ZoomCell(centre, choices), lambda x: float(x.sum()), 30)
+    climb(TrustRegion(centre, choices), lambda x: float(x.sum()), 30)
     np.testing.assert_array_equal(centre, before[0])
     np.testing.assert_array_equal(choices, before[1])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
-__all__ = ["STATES", "Told", "TrialRow", "commands_of", "settings_of", "space_json", "told_of"]
+__all__ = ["STATES", "ReportSource", "TrialRow", "commands_of", "report_source", "settings_of", "space_json"]
 
 STATES = ("complete", "failed", "pruned", "running", "waiting")
 """States of trials, in the order in which they are counted."""
@@ -40,7 +40,7 @@ class TrialRow:
 
 
 @dataclass(frozen=True)
-class Told:
+class ReportSource:
     """A run with the settings that its source knows."""
 
     view: RunView
@@ -56,13 +56,13 @@ class Told:
         return Counter(row.state for row in self.rows)[state]
 
 
-def told_of(source: Source, where: str | None = None) -> Told:
+def report_source(source: Source, where: str | None = None) -> ReportSource:
     """Return the contents of a report of a run; `where` are the options by which commands find its study."""
     view = RunView.of(source)
     if not isinstance(source, RunView | Optimizer | Result):
         return _of_study(view, source, where)  # type: ignore[arg-type]
     optimizer: Optimizer = view.optimizer
-    return Told(
+    return ReportSource(
         view,
         tuple(_row(record) for record in view.records),
         method=repr(optimizer.method),
@@ -72,7 +72,7 @@ def told_of(source: Source, where: str | None = None) -> Told:
     )
 
 
-def settings_of(told: Told) -> list[tuple[str, str]]:
+def settings_of(told: ReportSource) -> list[tuple[str, str]]:
     """Return the settings of a run, each with its label."""
     view = told.view
     model = repr(view.optimizer.method)
@@ -87,12 +87,12 @@ def settings_of(told: Told) -> list[tuple[str, str]]:
     return [(label, text) for label, text in rows if text]
 
 
-def space_json(told: Told) -> str:
+def space_json(told: ReportSource) -> str:
     """Return the space in the format of a file, which `quadrat tune --space` and `Space.from_file` read."""
     return json.dumps(told.view.space.to_dict(), indent=2, ensure_ascii=False)
 
 
-def commands_of(told: Told) -> Sequence[str]:
+def commands_of(told: ReportSource) -> Sequence[str]:
     """Return commands on the study, or lines of Python where the run is in no storage."""
     if told.where is not None:
         options = f" {told.where}" if told.where else ""
@@ -108,11 +108,11 @@ def commands_of(told: Told) -> Sequence[str]:
     )
 
 
-def _of_study(view: RunView, study: Study, where: str | None) -> Told:
+def _of_study(view: RunView, study: Study, where: str | None) -> ReportSource:
     from quadrat.studies.notes import METHOD
     from quadrat.studies.opening import SEED
 
-    return Told(
+    return ReportSource(
         view,
         tuple(_study_row(trial) for trial in study.get_trials(deepcopy=False)),
         method=str(study.user_attrs.get(METHOD) or ""),

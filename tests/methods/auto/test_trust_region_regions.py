@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from quadrat._core.arrays import Array
-from quadrat.methods.auto.trust_region import WINDOW, ZoomCell, Zooming, generation_size
+from quadrat.methods.auto.trust_region import WINDOW, TrustRegion, TrustRegions, generation_size
 
 START = np.array([0.15, 0.2])
 
@@ -21,44 +21,44 @@ def two_peaks(x: Array) -> float:
     return float(np.exp(-10 * low) + 2 * np.exp(-10 * high))
 
 
-def begun(seed: int = 0, choices: tuple[bool, ...] = (False, False)) -> Zooming:
+def begun(seed: int = 0, choices: tuple[bool, ...] = (False, False)) -> TrustRegions:
     start = np.resize(START, len(choices))
-    return Zooming(start, np.array(choices), seed)
+    return TrustRegions(start, np.array(choices), seed)
 
 
 @dataclass
 class Stint:
     """Evaluations of one cell in a row, and its level at their end."""
 
-    cell: ZoomCell
+    cell: TrustRegion
     length: int
     level: float
 
 
-def evaluate(zooming: Zooming, f: Callable[[Array], float], number: int) -> ZoomCell | None:
+def evaluate(trust_regions: TrustRegions, f: Callable[[Array], float], number: int) -> TrustRegion | None:
     """Let it evaluate a point of its own; return the cell that was told, or None where the point was out of reach."""
-    cell, used = zooming.cell, zooming.cell.used
+    cell, used = trust_regions.cell, trust_regions.cell.used
     x = cell.candidates(8, np.random.default_rng(number))[-1]
-    zooming.tell(x, f(x))
+    trust_regions.tell(x, f(x))
     return cell if cell.used > used else None
 
 
-def go_on(zooming: Zooming, until: Callable[[], bool], f: Callable[[Array], float] = two_peaks) -> None:
+def go_on(trust_regions: TrustRegions, until: Callable[[], bool], f: Callable[[Array], float] = two_peaks) -> None:
     """Let it evaluate points of its own until something has happened, which it does before long."""
     for number in range(1000):
-        evaluate(zooming, f, number)
+        evaluate(trust_regions, f, number)
         if until():
             return
     pytest.fail("it goes on for ever")
 
 
-def stints_of(zooming: Zooming, f: Callable[[Array], float], n: int) -> list[Stint]:
+def stints_of(trust_regions: TrustRegions, f: Callable[[Array], float], n: int) -> list[Stint]:
     """All but the last, which is not over. One is over when the cell changes, or comes to its end the first time."""
     stints: list[Stint] = []
-    ended: list[ZoomCell] = []
+    ended: list[TrustRegion] = []
     is_over = True
     for number in range(n):
-        cell = evaluate(zooming, f, number)
+        cell = evaluate(trust_regions, f, number)
         if cell is None:
             continue
         if is_over or cell is not stints[-1].cell:
@@ -76,16 +76,16 @@ def stints_of(zooming: Zooming, f: Callable[[Array], float], n: int) -> list[Sti
 
 def test_the_first_cell_begins_at_the_place_given_and_the_second_in_the_middle() -> None:
     assert begun().best is None
-    zooming = begun()
-    assert zooming.cell.centre.tolist() == START.tolist()
-    first = zooming.cell
-    go_on(zooming, lambda: zooming.cell is not first)
+    trust_regions = begun()
+    assert trust_regions.cell.centre.tolist() == START.tolist()
+    first = trust_regions.cell
+    go_on(trust_regions, lambda: trust_regions.cell is not first)
     assert first.is_at_its_end
     assert first.centre == pytest.approx([0.2, 0.2], abs=0.02)
-    assert zooming.best is first
-    assert zooming.cells == 2
-    assert zooming.cell.centre.tolist() == [0.5, 0.5]
-    assert zooming.cell.used == 0
+    assert trust_regions.best is first
+    assert trust_regions.cells == 2
+    assert trust_regions.cell.centre.tolist() == [0.5, 0.5]
+    assert trust_regions.cell.used == 0
 
 
 @pytest.mark.parametrize("f", [two_peaks, lambda x: -two_peaks(x), lambda x: float(np.sin(9 * x).sum())])
@@ -118,12 +118,12 @@ def test_later_cells_begin_anywhere_but_near_the_faces_and_as_the_seed_says() ->
     places: dict[int, list[tuple[float, ...]]] = {}
     for seed in (0, 1):
         for f in (two_peaks, lambda x: -two_peaks(x)):
-            zooming, centres = begun(seed), []
+            trust_regions, centres = begun(seed), []
             for number in range(1500):
-                before = zooming.cells
-                evaluate(zooming, f, number)
-                if zooming.cells > before:
-                    centres.append(tuple(zooming.cell.centre.tolist()))
+                before = trust_regions.cells
+                evaluate(trust_regions, f, number)
+                if trust_regions.cells > before:
+                    centres.append(tuple(trust_regions.cell.centre.tolist()))
             assert len(centres) >= 3
             assert centres[0] == (0.5, 0.5)
             assert places.setdefault(seed, centres[1:3]) == centres[1:3]
@@ -134,10 +134,10 @@ def test_later_cells_begin_anywhere_but_near_the_faces_and_as_the_seed_says() ->
 
 def test_the_choices_of_the_second_cell_are_drawn() -> None:
     zoomings = [begun(seed, (False, True, False)) for seed in (0, 1)]
-    for zooming in zoomings:
-        go_on(zooming, lambda: zooming.cells > 1, lambda _: -inf)  # noqa: B023  # called at once
-        assert zooming.cell.centre[[0, 2]].tolist() == [0.5, 0.5]
-        assert zooming.cell.choices.tolist() == [False, True, False]
+    for trust_regions in zoomings:
+        go_on(trust_regions, lambda: trust_regions.cells > 1, lambda _: -inf)  # noqa: B023  # called at once
+        assert trust_regions.cell.centre[[0, 2]].tolist() == [0.5, 0.5]
+        assert trust_regions.cell.choices.tolist() == [False, True, False]
     assert zoomings[0].cell.centre[1] != zoomings[1].cell.centre[1]
 
 
@@ -159,17 +159,17 @@ def test_equal_histories_have_equal_cells() -> None:
 @pytest.mark.parametrize("kind", ["plain", "some fail", "all fail", "at the centre"])
 def test_the_number_of_moves_names_the_cell_and_its_shape(kind: str) -> None:
     """As long as it is the same, so are the centre and the sides: what is learned for one is remembered by it."""
-    zooming, rng = begun(), np.random.default_rng(0)
+    trust_regions, rng = begun(), np.random.default_rng(0)
     seen: dict[int, bytes] = {}
     for number in range(1200):
-        x = zooming.cell.candidates(8, np.random.default_rng(number))[-1 if kind != "at the centre" else 0]
+        x = trust_regions.cell.candidates(8, np.random.default_rng(number))[-1 if kind != "at the centre" else 0]
         fails = kind == "all fail" or (kind == "some fail" and (rng.random() < 0.4 or number // 40 % 2))
-        before = zooming.moves
-        moved = zooming.tell(x, -inf if fails else two_peaks(x))
-        assert zooming.moves == before + moved
-        shape = zooming.cell.centre.tobytes() + zooming.cell.sides.tobytes()
-        assert seen.setdefault(zooming.moves, shape) == shape
-    assert zooming.cells > 1
+        before = trust_regions.moves
+        moved = trust_regions.tell(x, -inf if fails else two_peaks(x))
+        assert trust_regions.moves == before + moved
+        shape = trust_regions.cell.centre.tobytes() + trust_regions.cell.sides.tobytes()
+        assert seen.setdefault(trust_regions.moves, shape) == shape
+    assert trust_regions.cells > 1
 
 
 def test_what_is_out_of_reach_does_not_count() -> None:
@@ -187,36 +187,43 @@ def test_what_is_out_of_reach_does_not_count() -> None:
 # --- many at once
 
 
-def of_cell(cell: ZoomCell) -> tuple[object, ...]:
+def of_cell(cell: TrustRegion) -> tuple[object, ...]:
     """Everything that a cell knows, to the last bit."""
     arrays = (cell.centre, cell.sides, cell._spread, cell._path, cell._drift, np.array(cell.levels))
     told = [(x.tobytes(), value) for x, value in cell._told]
     return *(part.tobytes() for part in arrays), cell.step, cell.used, cell._idle, told
 
 
-def of_all(zooming: Zooming) -> tuple[object, ...]:
-    best = None if zooming.best is None else of_cell(zooming.best)
-    return of_cell(zooming.cell), best, zooming.best is zooming.cell, zooming.cells, zooming.moves, zooming._until
+def of_all(trust_regions: TrustRegions) -> tuple[object, ...]:
+    best = None if trust_regions.best is None else of_cell(trust_regions.best)
+    return (
+        of_cell(trust_regions.cell),
+        best,
+        trust_regions.best is trust_regions.cell,
+        trust_regions.cells,
+        trust_regions.moves,
+        trust_regions._until,
+    )
 
 
 def told_to(
-    zooming: Zooming, n: int, f: Callable[[Array], float], seed: int
+    trust_regions: TrustRegions, n: int, f: Callable[[Array], float], seed: int
 ) -> tuple[Array, list[float], list[int], list[tuple[object, ...]]]:
     """Tell it points one after another: in and out of reach, at the centre, some that fail, some that follow others.
 
     Returns the points, their values, the indices of those that moved anything, and what it was after each of them.
     """
-    rng, dimension = np.random.default_rng(seed), len(zooming.cell.centre)
+    rng, dimension = np.random.default_rng(seed), len(trust_regions.cell.centre)
     points, values, moved, after = np.empty((n, dimension)), [], [], []
     for i in range(n):
-        own = zooming.cell.candidates(8, rng)
+        own = trust_regions.cell.candidates(8, rng)
         kind = rng.choice(["own", "centre", "one axis", "anywhere", "far"], p=[0.65, 0.05, 0.05, 0.15, 0.1])
-        far = np.clip(zooming.cell.centre + 5 * zooming.cell.sides, 0, 1)
+        far = np.clip(trust_regions.cell.centre + 5 * trust_regions.cell.sides, 0, 1)
         points[i] = {"own": own[-1], "centre": own[0], "one axis": own[1], "far": far}.get(kind, rng.random(dimension))
         values.append(-inf if rng.random() < 0.1 else f(points[i]))
-        if zooming.tell(points[i].copy(), values[-1]):
+        if trust_regions.tell(points[i].copy(), values[-1]):
             moved.append(i)
-        after.append(of_all(zooming))
+        after.append(of_all(trust_regions))
     return points, values, moved, after
 
 
@@ -254,18 +261,18 @@ def test_many_at_once_are_one_after_another_bit_for_bit(case: str, seed: int) ->
 
 
 def test_none_at_once_moves_nothing() -> None:
-    zooming = begun()
-    before = of_all(zooming)
-    assert zooming.tell_many(np.empty((0, 2)), []) is None
-    assert of_all(zooming) == before
+    trust_regions = begun()
+    before = of_all(trust_regions)
+    assert trust_regions.tell_many(np.empty((0, 2)), []) is None
+    assert of_all(trust_regions) == before
 
 
 def test_many_out_of_reach_move_nothing() -> None:
-    zooming = begun()
-    zooming.cell.step = 0.01
-    before = of_all(zooming)
-    assert zooming.tell_many(np.random.default_rng(0).uniform(0.5, 1.0, (300, 2)), [1.0] * 300) is None
-    assert of_all(zooming) == before
+    trust_regions = begun()
+    trust_regions.cell.step = 0.01
+    before = of_all(trust_regions)
+    assert trust_regions.tell_many(np.random.default_rng(0).uniform(0.5, 1.0, (300, 2)), [1.0] * 300) is None
+    assert of_all(trust_regions) == before
 
 
 # --- cells that lead nowhere
@@ -273,21 +280,21 @@ def test_many_out_of_reach_move_nothing() -> None:
 
 def test_a_cell_in_which_everything_fails_comes_to_an_end() -> None:
     """Its sides are halved until it has none; then the next one begins in the middle."""
-    zooming = begun()
-    go_on(zooming, lambda: zooming.cells > 1, lambda _: -inf)
-    assert zooming.cells == 2
-    assert zooming.cell.centre.tolist() == [0.5, 0.5]
-    assert zooming.best is not None
-    assert zooming.best.level == -inf
+    trust_regions = begun()
+    go_on(trust_regions, lambda: trust_regions.cells > 1, lambda _: -inf)
+    assert trust_regions.cells == 2
+    assert trust_regions.cell.centre.tolist() == [0.5, 0.5]
+    assert trust_regions.best is not None
+    assert trust_regions.best.level == -inf
 
 
 def test_a_cell_that_stands_still_comes_to_an_end_and_so_does_its_second_time() -> None:
     """Nothing but its centre is evaluated; the best one is given as many evaluations as the others took."""
-    zooming, changes, each = begun(), [], WINDOW * generation_size(2)
+    trust_regions, changes, each = begun(), [], WINDOW * generation_size(2)
     for told in range(1, 6 * each):
-        before = zooming.cells
-        zooming.tell(zooming.cell.centre, 1.0)
-        if zooming.cells > before:
+        before = trust_regions.cells
+        trust_regions.tell(trust_regions.cell.centre, 1.0)
+        if trust_regions.cells > before:
             changes.append(told)
     assert changes == [each, 3 * each, 5 * each]
 
@@ -296,15 +303,15 @@ def test_a_cell_that_stands_still_comes_to_an_end_and_so_does_its_second_time() 
 
 
 def test_places_are_the_best_cell_and_the_one_to_evaluate_in() -> None:
-    zooming = begun()
-    [(centre, sides)] = zooming.places
+    trust_regions = begun()
+    [(centre, sides)] = trust_regions.places
     np.testing.assert_array_equal(centre, START)
-    np.testing.assert_array_equal(sides, zooming.cell.sides)
-    go_on(zooming, lambda: zooming.cells == 2)
-    assert zooming.best is not None
-    (best, _), (now, _) = zooming.places
-    np.testing.assert_array_equal(best, zooming.best.centre)
+    np.testing.assert_array_equal(sides, trust_regions.cell.sides)
+    go_on(trust_regions, lambda: trust_regions.cells == 2)
+    assert trust_regions.best is not None
+    (best, _), (now, _) = trust_regions.places
+    np.testing.assert_array_equal(best, trust_regions.best.centre)
     np.testing.assert_array_equal(now, [0.5, 0.5])
-    go_on(zooming, lambda: zooming.cell.is_at_its_end)
-    assert zooming.cell is zooming.best
-    assert len(zooming.places) == 1
+    go_on(trust_regions, lambda: trust_regions.cell.is_at_its_end)
+    assert trust_regions.cell is trust_regions.best
+    assert len(trust_regions.places) == 1

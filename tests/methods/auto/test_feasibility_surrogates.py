@@ -9,50 +9,50 @@ import pytest
 
 from quadrat._core.arrays import Array
 from quadrat._core.nearest import nearest
-from quadrat.methods.auto.feasibility import Beliefs, Constraints, Feasibility
+from quadrat.methods.auto.feasibility import Constraints, Feasibility, Surrogates
 from quadrat.methods.auto.surrogate import LearnedModel
-from quadrat.methods.base import Axis, Domain, Failed, Told
+from quadrat.methods.base import Axis, Domain, Failure, Observation
 
 VALUES = (1 / 6, 0.5, 5 / 6)
 GRID = np.random.default_rng(99).random((60, 2))
 PLANE = Domain.cube(2)
 
 
-def started(domain: Domain = PLANE, first: int = 5) -> Beliefs:
-    return Beliefs(
+def started(domain: Domain = PLANE, first: int = 5) -> Surrogates:
+    return Surrogates(
         domain, LearnedModel(domain, 0, first), Constraints(domain, 0, first), Feasibility(len(domain.groups))
     )
 
 
-def trial(number: int, constrained: bool = True) -> Told:
+def trial(number: int, constrained: bool = True) -> Observation:
     rng = np.random.default_rng(number)
     x = rng.random(2)
     value = np.sin(5 * x[0]) + x[1] + 0.1 * rng.normal()
-    return Told(number, x, np.array([value]), constraints=(x[0] - 0.6,) if constrained else ())
+    return Observation(number, x, np.array([value]), constraints=(x[0] - 0.6,) if constrained else ())
 
 
 def fails(x: Array) -> bool:
     return bool(x[1] > 0.8)
 
 
-def told(beliefs: Beliefs, trials: list[Told], *, together: bool = False) -> Beliefs:
+def told(surrogates: Surrogates, trials: list[Observation], *, together: bool = False) -> Surrogates:
     complete = [one for one in trials if not fails(one.x)]
     if together:
-        beliefs.tell_many(complete)
+        surrogates.tell_many(complete)
     else:
         for one in complete:
-            beliefs.tell(one)
+            surrogates.tell(one)
     for one in trials:
         if fails(one.x):
-            beliefs.fail(Failed(one.number, one.x))
-    return beliefs
+            surrogates.fail(Failure(one.number, one.x))
+    return surrogates
 
 
 def test_every_model_is_told_of_every_trial() -> None:
     trials = [trial(number) for number in range(12)]
     complete = [one for one in trials if not fails(one.x)]
     assert 0 < len(complete) < 12
-    beliefs = told(started(), trials)
+    surrogates = told(started(), trials)
     model, constraints, feasibility = LearnedModel(PLANE, 0, 5), Constraints(PLANE, 0, 5), Feasibility(2)
     for one in complete:
         model.tell(one)
@@ -61,9 +61,9 @@ def test_every_model_is_told_of_every_trial() -> None:
     for one in trials:
         if fails(one.x):
             feasibility.add(one.x, False)
-    for got, wanted in ((beliefs.model, model), (beliefs.constraints._models[0], constraints._models[0])):
+    for got, wanted in ((surrogates.model, model), (surrogates.constraints._models[0], constraints._models[0])):
         np.testing.assert_array_equal(got.current()[1].predict(GRID).mean, wanted.current()[1].predict(GRID).mean)
-    np.testing.assert_array_equal(beliefs.feasibility.log_chance(GRID)[0], feasibility.log_chance(GRID)[0])
+    np.testing.assert_array_equal(surrogates.feasibility.log_chance(GRID)[0], feasibility.log_chance(GRID)[0])
 
 
 def test_what_is_told_at_once_is_the_same_up_to_where_fits_stop() -> None:
@@ -72,25 +72,25 @@ def test_what_is_told_at_once_is_the_same_up_to_where_fits_stop() -> None:
     np.testing.assert_array_equal(one.model.x, other.model.x)
     np.testing.assert_array_equal(one.model.y, other.model.y)
     np.testing.assert_array_equal(one.feasibility.log_chance(GRID)[0], other.feasibility.log_chance(GRID)[0])
-    means = [each.model.units().told(each.model.current()[1].predict(GRID).mean[0]) for each in (one, other)]
+    means = [each.model.transform().undo(each.model.current()[1].predict(GRID).mean[0]) for each in (one, other)]
     np.testing.assert_allclose(means[0], means[1], atol=0.1)
 
 
 # --- taken in, and nothing learned
 
 
-def mixed_trials(n: int, constrained_from: int) -> list[Told | Failed]:
+def mixed_trials(n: int, constrained_from: int) -> list[Observation | Failure]:
     """Replicates and known variances, and failures among them; constraints from some trial on."""
-    happened: list[Told | Failed] = []
+    happened: list[Observation | Failure] = []
     for number in range(n):
         one = trial(number, constrained=number >= constrained_from)
         values = one.values + 0.1 * np.arange(1 + number % 3)
         one = replace(one, values=values, variance=0.01 if number % 4 == 3 else None)
-        happened.append(Failed(number, one.x) if fails(one.x) else one)
+        happened.append(Failure(number, one.x) if fails(one.x) else one)
     return happened
 
 
-def same_beliefs(one: Beliefs, other: Beliefs) -> None:
+def same_beliefs(one: Surrogates, other: Surrogates) -> None:
     """What was taken in, bit for bit."""
     pairs = [(one.model, other.model), *zip(one.constraints._models, other.constraints._models, strict=True)]
     for mine, its in pairs:
@@ -107,14 +107,14 @@ def same_beliefs(one: Beliefs, other: Beliefs) -> None:
 def test_many_that_are_taken_at_once_are_one_by_one(constrained_from: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once nothing is learned any more; what is known near a place is then the same, to the last bit."""
     happened = mixed_trials(40, constrained_from)
-    assert {type(one) for one in happened[20:]} == {Told, Failed}
+    assert {type(one) for one in happened[20:]} == {Observation, Failure}
     alone, together, some = started(), started(), started()
     with monkeypatch.context() as patch:
         patch.setattr("quadrat.methods.auto.surrogate.fit_map", None)  # would be called if anything were learned
-        for beliefs in (alone, together, some):
-            beliefs.stop_learning()
+        for surrogates in (alone, together, some):
+            surrogates.stop_learning()
         for one in happened:
-            if isinstance(one, Told):
+            if isinstance(one, Observation):
                 alone.tell(one)
             else:
                 alone.fail(one)
@@ -123,7 +123,7 @@ def test_many_that_are_taken_at_once_are_one_by_one(constrained_from: int, monke
             some.take(part)
     same_beliefs(together, alone)
     same_beliefs(some, alone)
-    near, other = (beliefs.near(np.array([0.4, 0.5]), np.array([0.2, 0.3]), 15) for beliefs in (alone, together))
+    near, other = (surrogates.near(np.array([0.4, 0.5]), np.array([0.2, 0.3]), 15) for surrogates in (alone, together))
     same_beliefs(near, other)
     np.testing.assert_array_equal(near.model.current()[1].settings, other.model.current()[1].settings)
     assert near.constraints.explain() == other.constraints.explain()
@@ -132,12 +132,12 @@ def test_many_that_are_taken_at_once_are_one_by_one(constrained_from: int, monke
 
 def test_constraints_that_begin_later_are_not_learned_either(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("quadrat.methods.auto.surrogate.fit_map", None)
-    beliefs = started()
-    beliefs.stop_learning()
+    surrogates = started()
+    surrogates.stop_learning()
     for number in range(20):
-        beliefs.tell(trial(number, constrained=number >= 8))
-    assert not beliefs.model.settled
-    assert not beliefs.constraints._models[0].settled
+        surrogates.tell(trial(number, constrained=number >= 8))
+    assert not surrogates.model.settled
+    assert not surrogates.constraints._models[0].settled
 
 
 # --- near a place
@@ -147,9 +147,9 @@ def test_constraints_that_begin_later_are_not_learned_either(monkeypatch: pytest
 def test_near_a_place_each_model_is_of_its_own_nearest_trials(box: bool) -> None:
     """As many of those that failed or not as of complete ones."""
     trials = [trial(number) for number in range(60)]
-    beliefs = told(started(first=60), trials)
+    surrogates = told(started(first=60), trials)
     centre, sides, count = np.array([0.3, 0.6]), np.array([0.1, 0.3]), 15
-    near = beliefs.near(centre, sides, count, box=box, settings=1)
+    near = surrogates.near(centre, sides, count, box=box, settings=1)
     complete = [one for one in trials if not fails(one.x)]
     chosen = nearest(np.array([one.x for one in complete]), centre, sides, count, box=box)
     assert near.model.places.tolist() == [complete[i].x.tolist() for i in chosen]
@@ -166,38 +166,38 @@ def test_near_a_place_each_model_is_of_its_own_nearest_trials(box: bool) -> None
 def test_a_choice_counts_as_one_step_for_failures_whatever_the_sides() -> None:
     """At the same number, another choice is as far as one side of the cell, and no farther."""
     domain = Domain((Axis(), Axis(VALUES, ordered=False)))
-    beliefs = started(domain)
+    surrogates = started(domain)
     other_choice, two_sides_away = np.array([0.5, VALUES[0]]), np.array([0.52, VALUES[2]])
-    beliefs.fail(Failed(0, other_choice))
-    beliefs.fail(Failed(1, two_sides_away))
-    near = beliefs.near(np.array([0.5, VALUES[2]]), np.array([0.01, 0.01]), 1)
+    surrogates.fail(Failure(0, other_choice))
+    surrogates.fail(Failure(1, two_sides_away))
+    near = surrogates.near(np.array([0.5, VALUES[2]]), np.array([0.01, 0.01]), 1)
     np.testing.assert_array_equal(near.feasibility._x.view, domain.features(other_choice[None, :]))
 
 
 def test_with_fewer_trials_than_are_wanted_it_is_of_all() -> None:
-    beliefs = told(started(), [trial(number) for number in range(10)])
-    near = beliefs.near(np.array([0.5, 0.5]), np.ones(2), 50)
-    np.testing.assert_array_equal(near.model.x, beliefs.model.x)
-    assert near.feasibility is beliefs.feasibility
-    assert near.model.settings == beliefs.model.settings
+    surrogates = told(started(), [trial(number) for number in range(10)])
+    near = surrogates.near(np.array([0.5, 0.5]), np.ones(2), 50)
+    np.testing.assert_array_equal(near.model.x, surrogates.model.x)
+    assert near.feasibility is surrogates.feasibility
+    assert near.model.settings == surrogates.model.settings
 
 
 # --- points
 
 
 def test_points_are_those_of_the_model_each_once() -> None:
-    beliefs = started()
+    surrogates = started()
     x = np.array([[0.1, 0.2], [0.3, 0.4], [0.1, 0.2]])
     for number, point in enumerate(x):
-        beliefs.tell(Told(number, point, np.array([1.0, 2.0])))
-    assert beliefs.points.tolist() == x[:2].tolist()
+        surrogates.tell(Observation(number, point, np.array([1.0, 2.0])))
+    assert surrogates.points.tolist() == x[:2].tolist()
 
 
 def test_spent_are_points_that_run_and_those_that_were_evaluated() -> None:
-    beliefs = told(started(), [trial(number, constrained=False) for number in range(8)])
+    surrogates = told(started(), [trial(number, constrained=False) for number in range(8)])
     running = np.array([[0.5, 0.5], [0.6, 0.6]])
-    np.testing.assert_array_equal(beliefs.spent(running), np.vstack([beliefs.points, running]))
-    np.testing.assert_array_equal(beliefs.spent(np.empty((0, 2))), beliefs.points)
+    np.testing.assert_array_equal(surrogates.spent(running), np.vstack([surrogates.points, running]))
+    np.testing.assert_array_equal(surrogates.spent(np.empty((0, 2))), surrogates.points)
 
 
 @pytest.mark.parametrize("noise", [0.0, 1.0])
@@ -205,31 +205,31 @@ def test_among_integers_alone_a_setting_is_spent_when_its_value_is_known(noise: 
     """Under noise a second look says something; without, it does not."""
     values = tuple(((np.arange(8) + 0.5) / 8).tolist())
     domain = Domain((Axis(values), Axis(values)))
-    beliefs, rng = started(domain, first=31), np.random.default_rng(0)
+    surrogates, rng = started(domain, first=31), np.random.default_rng(0)
     for number in range(30):
         x = np.array([values[number * 3 % 8], values[number * 5 // 4 % 8]])
-        beliefs.tell(Told(number, x, np.array([3 * np.sin(6 * x[0]) + x[1] + noise * rng.normal()])))
+        surrogates.tell(Observation(number, x, np.array([3 * np.sin(6 * x[0]) + x[1] + noise * rng.normal()])))
     running = np.array([[values[0], values[7]]])
-    spent = beliefs.spent(running)
+    spent = surrogates.spent(running)
     assert spent[-1].tolist() == running[0].tolist()
-    assert len(spent) - 1 == (0 if noise else len(beliefs.points))
+    assert len(spent) - 1 == (0 if noise else len(surrogates.points))
 
 
 # --- what may be asked
 
 
 def test_without_failures_no_chance_is_needed() -> None:
-    beliefs = told(started(), [one for one in map(trial, range(10)) if not fails(one.x)])
-    assert beliefs.least_log_chance(0, 10) == 0.0
+    surrogates = told(started(), [one for one in map(trial, range(10)) if not fails(one.x)])
+    assert surrogates.least_log_chance(0, 10) == 0.0
 
 
 def test_what_may_be_asked_is_allowed_likely_to_succeed_and_believed_to_meet_the_constraints() -> None:
     domain = Domain((Axis(), Axis()), feasible=lambda points: np.asarray(points[:, 0] > 0.1))
-    beliefs = told(started(domain, first=51), [trial(number) for number in range(50)])
-    least = beliefs.least_log_chance(0, 50)
-    got = beliefs.may_be_asked(GRID, least)
-    allowed, held = GRID[:, 0] > 0.1, beliefs.constraints.current().held(GRID)
-    likely = beliefs.feasibility.log_chance(GRID)[0] >= least
+    surrogates = told(started(domain, first=51), [trial(number) for number in range(50)])
+    least = surrogates.least_log_chance(0, 50)
+    got = surrogates.may_be_asked(GRID, least)
+    allowed, held = GRID[:, 0] > 0.1, surrogates.constraints.current().held(GRID)
+    likely = surrogates.feasibility.log_chance(GRID)[0] >= least
     np.testing.assert_array_equal(got, allowed & held & likely)
     for one in (allowed, held, likely):
         assert not one.all()

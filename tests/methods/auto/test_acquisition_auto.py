@@ -11,8 +11,8 @@ from quadrat._core.arrays import Array
 from quadrat.gp import LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble
 from quadrat.kernels import Matern, Tied
-from quadrat.methods.acquisition import Part
-from quadrat.methods.auto.acquisition import AutoScore
+from quadrat.methods.acquisition import SearchRegion
+from quadrat.methods.auto.acquisition import AutoAcquisition
 from quadrat.methods.auto.feasibility import Chances, Feasibility
 from quadrat.methods.base import Axis, Domain
 
@@ -20,7 +20,7 @@ BOX = np.array([0.3, 0.1]), np.array([0.4, 0.9])
 VALUES = tuple(((np.arange(5) + 0.5) / 5).tolist())
 
 
-def score_on(domain: Domain, seed: int = 0) -> tuple[AutoScore, Array]:
+def score_on(domain: Domain, seed: int = 0) -> tuple[AutoAcquisition, Array]:
     """The score after twelve trials at uniform points, and these points."""
     x = domain.rounded(np.random.default_rng(seed).random((12, domain.dimension)))
     features = domain.features(x)
@@ -29,7 +29,7 @@ def score_on(domain: Domain, seed: int = 0) -> tuple[AutoScore, Array]:
     data = LogPosterior(form, Observations.merge(features, np.sin(6 * x[:, 0]) - (x[:, 1] - 0.4) ** 2))
     ensemble = Ensemble(data, data.start()[None, :] + [[0.0], [0.2]])
     target = ensemble.predict(features).mean.max(axis=1)
-    return AutoScore(ensemble, target, domain, Feasibility(features.shape[1]), Chances()), x
+    return AutoAcquisition(ensemble, target, domain, Feasibility(features.shape[1]), Chances()), x
 
 
 def rounding(points: Array) -> Array:
@@ -41,7 +41,7 @@ def rounding(points: Array) -> Array:
 
 
 def test_the_cube_itself_is_left_alone() -> None:
-    frame, points = Part(Domain.cube(2)), np.random.default_rng(0).random((5, 2))
+    frame, points = SearchRegion(Domain.cube(2)), np.random.default_rng(0).random((5, 2))
     slope = score_on(Domain.cube(2))[0].slope
     assert frame.inside(points) is points
     assert frame.outside(points) is points
@@ -50,7 +50,7 @@ def test_the_cube_itself_is_left_alone() -> None:
 
 
 def test_there_and_back() -> None:
-    frame, points = Part(Domain.cube(2), BOX), np.random.default_rng(0).random((50, 2))
+    frame, points = SearchRegion(Domain.cube(2), BOX), np.random.default_rng(0).random((50, 2))
     outside = frame.outside(points)
     assert (outside >= BOX[0]).all()
     assert (outside <= BOX[1]).all()
@@ -60,13 +60,13 @@ def test_there_and_back() -> None:
 
 
 def test_what_is_outside_comes_to_the_border() -> None:
-    frame = Part(Domain.cube(2), BOX)
+    frame = SearchRegion(Domain.cube(2), BOX)
     got = frame.outside(frame.inside(np.array([[0.0, 0.5], [0.35, 1.0], [1.0, 0.0]])))
     np.testing.assert_allclose(got, [[0.3, 0.5], [0.35, 0.9], [0.4, 0.1]], rtol=1e-14)
 
 
 def test_distances_are_in_units_of_the_box() -> None:
-    frame = Part(Domain.cube(2), BOX)
+    frame = SearchRegion(Domain.cube(2), BOX)
     assert frame.distances(np.array([[0.3, 0.5]]), np.array([0.35, 0.6]))[0] == pytest.approx(0.5)
     assert frame.distances(np.array([[0.3, 0.2]]), np.array([0.31, 0.8]))[0] == pytest.approx(0.75)
 
@@ -74,7 +74,7 @@ def test_distances_are_in_units_of_the_box() -> None:
 def test_the_slope_in_the_box_equals_finite_differences() -> None:
     score, _ = score_on(Domain.cube(2))
     inside, query, step = (
-        Part(Domain.cube(2), BOX).seen_from(score.slope),
+        SearchRegion(Domain.cube(2), BOX).seen_from(score.slope),
         np.random.default_rng(1).random((6, 2)),
         1e-6,
     )
