@@ -60,7 +60,7 @@ class StudyEngine:
             return
         place = self._order.place
         if self._last is not None and place(new[0]) < place(self._last):
-            # Another process tell_event of a trial that finished earlier than one that was taken in: its place is before it.
+            # Another process told a trial that finished earlier than one that was taken in: it comes before that one.
             run = self.run
             self._begin(Run(run.space, run.direction, run.method, run.seed))
             new = self._order.sort(trials)
