@@ -27,6 +27,7 @@ PEERS = ROOT / ".venv-peers" / "bin" / "python"
     ("script", "head"),
     [
         ("report_page.py", "| trials | CPU s |"),
+        ("calibration.py", "| runs of | how many | 50 % interval holds |"),
         ("failures.py", "| problem | seeds | failures of 8, ours |"),
         ("regret/parallel.py", "| evaluations | problems | seeds | recommended / sequential |"),
         ("regret/ablation.py", "| variant, shifted problems | what is changed | seeds | recommended / full |"),

@@ -9,7 +9,7 @@ import pytest
 
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
-from quadrat.gp import GaussianProcess, LogPosterior, Observations
+from quadrat.gp import GaussianProcess, HyperSamples, LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble, EnsemblePrediction, _inverse_factor
 from quadrat.kernels import Matern, Tied
 
@@ -251,3 +251,87 @@ def test_jitter_is_the_least_power_of_ten_that_makes_a_factor(scale: float, nega
     A = scale * np.array([[1.0, 1.0 + negative], [1.0 + negative, 1.0]])
     L = np.linalg.inv(_inverse_factor(A, np.zeros(2), scale))
     np.testing.assert_allclose(L @ L.T, A + jitter * scale * np.eye(2), rtol=1e-10)
+
+
+# --- samples of the posterior of hyper-parameters: kernels mixed, the mean uncertain
+
+SAMPLED = (Matern(0.5, 1.0), Matern(2.5, 1.0))
+
+
+def sampled() -> HyperSamples:
+    """Five samples over the three columns of `GROUPED`, not in the order of their kernels."""
+    rng = np.random.default_rng(5)
+    return HyperSamples(
+        np.array([1, 0, 1, 1, 0]),
+        rng.uniform(0.2, 1.5, (5, 2)),
+        rng.uniform(0.5, 3.0, 5),
+        rng.uniform(0.01, 0.5, 5),
+        np.array([0.4, 0.6]),
+        50.0,
+        0.1,
+    )
+
+
+GROUPED = np.hstack([X, RNG.random((14, 1))])
+GROUPS = (0, 1, 1)
+DATA = Observations.merge(np.vstack([GROUPED, GROUPED[AGAIN]]), REPLICATED[1])
+AT = RNG.random((6, 3))
+
+
+def with_a_wide_mean(data: Observations, points: Array) -> tuple[Array, Array]:
+    """Joint mean (M, m) and covariance (M, m, m) by dense algebra, the mean being normal with variance 1e7."""
+    samples, means, covariances = sampled(), [], []
+    for i in np.argsort(samples.kernel, kind="stable"):
+        theta = samples.lengthscales[i][list(GROUPS)]
+        every = np.vstack([data.x, points])
+        h = np.sqrt((((every[:, None] - every[None]) / theta) ** 2).sum(axis=2))
+        K = samples.variance[i] * SAMPLED[samples.kernel[i]].profile(h) + 1e7
+        n = len(data)
+        A = K[:n, :n] + np.diag(data.noise_variance(samples.noise_variance[i]))
+        means.append(K[n:, :n] @ np.linalg.solve(A, data.y))
+        covariances.append(K[n:, n:] - K[n:, :n] @ np.linalg.solve(A, K[:n, n:]))
+    return np.array(means), np.array(covariances)
+
+
+def test_the_mean_is_as_uncertain_as_one_with_a_flat_prior() -> None:
+    ensemble = Ensemble.of_samples(DATA, SAMPLED, sampled(), GROUPS)
+    means, joints = with_a_wide_mean(DATA, AT)
+    found = ensemble.predict(AT)
+    np.testing.assert_allclose(found.mean, means, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(found.deviation**2, np.einsum("sii->si", joints), rtol=1e-4)
+    joint_means, covariances = ensemble.covariances(AT)
+    np.testing.assert_allclose(joint_means, means, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(covariances, joints, rtol=1e-4, atol=1e-5)
+
+
+def test_gradients_with_an_uncertain_mean_are_those_of_finite_differences() -> None:
+    ensemble = Ensemble.of_samples(DATA, SAMPLED, sampled(), GROUPS)
+    found = ensemble.predict_with_gradients(AT)
+    assert found.mean_gradient is not None
+    assert found.deviation_gradient is not None
+    for axis, step in enumerate(1e-6 * np.eye(3)):
+        up, down = ensemble.predict(AT + step), ensemble.predict(AT - step)
+        np.testing.assert_allclose(found.mean_gradient[:, :, axis], (up.mean - down.mean) / 2e-6, rtol=1e-4, atol=1e-5)
+        slopes = (up.deviation - down.deviation) / 2e-6
+        np.testing.assert_allclose(found.deviation_gradient[:, :, axis], slopes, rtol=1e-4, atol=1e-5)
+
+
+def test_points_observed_at_their_means_tell_the_mean_too() -> None:
+    ensemble = Ensemble.of_samples(DATA, SAMPLED, sampled(), GROUPS)
+    pending, query = AT[:2], AT[2:]
+    given = ensemble.believing(pending)
+    _, joints = with_a_wide_mean(DATA, AT)
+    wanted = [J[2:, 2:] - J[2:, :2] @ np.linalg.solve(J[:2, :2], J[:2, 2:]) for J in joints]
+    np.testing.assert_allclose(given.covariances(query)[1], wanted, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(given.predict(query).mean, ensemble.predict(query).mean, rtol=1e-9)
+
+
+def test_quantiles_are_those_of_the_mixture() -> None:
+    rng = np.random.default_rng(3)
+    at = EnsemblePrediction(rng.normal(size=(5, 4)), rng.uniform(0.1, 2.0, (5, 4)))
+    levels = (0.05, 0.5, 0.9)
+    draws = at.mean + at.deviation * rng.standard_normal((100_000, 5, 4))
+    wanted = np.quantile(draws.reshape(-1, 4), levels, axis=0)
+    np.testing.assert_allclose(at.quantiles(levels), wanted, atol=0.03)
+    alone = EnsemblePrediction(np.array([[1.0]]), np.array([[2.0]]))
+    assert alone.quantiles([0.95])[0, 0] == pytest.approx(1 + 2 * 1.6448536, rel=1e-7)

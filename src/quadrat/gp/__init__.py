@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from quadrat.gp.cholesky import GrowingCholesky, JitterPolicy
 from quadrat.gp.fit import Bounds, Fit, LogNormal, LogPosterior, Priors, fit_map
+from quadrat.gp.hyper_posterior import HyperPosterior, HyperPriors, HyperSamples
 from quadrat.gp.information import InformationGain, greedy_gain, realised_gain, set_gain
 from quadrat.gp.observations import Observations
 from quadrat.gp.partitioned import PartitionedProcess
@@ -16,6 +17,9 @@ __all__ = [
     "Fit",
     "GaussianProcess",
     "GrowingCholesky",
+    "HyperPosterior",
+    "HyperPriors",
+    "HyperSamples",
     "InformationGain",
     "JitterPolicy",
     "LogNormal",

@@ -2,14 +2,16 @@
 
 With few observations a single most likely setting is too sure of itself. Averaging
 over settings drawn from their posterior distribution [Snoek, Larochelle and Adams 2012, section 3.2] is the remedy; an
-ensemble evaluates all of them at once, with gradients, for acquisition functions. Everything here is in the
-standardised units of the `LogPosterior` that the settings belong to.
+ensemble evaluates all of them at once, with gradients, for acquisition functions. Everything here is in the units of
+the observations.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import lapack
@@ -17,6 +19,8 @@ from scipy.linalg import lapack
 from quadrat._core.arrays import Array, ArrayLike, as_points
 from quadrat.errors import InvalidInput
 from quadrat.gp.fit import LogPosterior
+from quadrat.gp.hyper_posterior import HyperSamples
+from quadrat.gp.observations import Observations
 from quadrat.kernels import Kernel, Tied
 from quadrat.kernels.stationary import Stationary
 
@@ -43,6 +47,20 @@ class EnsemblePrediction:
         mean = self.mean.mean(axis=0)
         return mean, np.sqrt(np.mean(self.deviation**2 + (self.mean - mean) ** 2, axis=0))
 
+    def quantiles(self, levels: Sequence[float]) -> Array:
+        """Return quantiles of the mixture at these `levels`, each in (0, 1), shape (len(levels), m)."""
+        from scipy.special import ndtr, ndtri
+
+        wanted = np.asarray(levels, dtype=np.float64)[:, None]
+        # The mixture's quantile lies between those of its members; halving the interval 60 times is exact.
+        each = self.mean[:, None, :] + ndtri(wanted) * self.deviation[:, None, :]
+        low, high = each.min(axis=0), each.max(axis=0)
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            below = ndtr((middle - self.mean[:, None, :]) / self.deviation[:, None, :]).mean(axis=0) < wanted
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return np.asarray(0.5 * (low + high))
+
     def wider(self, factor: float) -> EnsemblePrediction:
         """Return the same with every deviation times a factor, for settings that are too sure of themselves."""
         slope = None if self.deviation_gradient is None else factor * self.deviation_gradient
@@ -63,7 +81,8 @@ class EnsemblePrediction:
 class Ensemble:
     """Posteriors of the observations of a `LogPosterior` under M settings, log hyper-parameters of shape (M, p).
 
-    Its kernel is a function of one scaled distance (`Stationary`, or `Tied` of one).
+    Its kernel is a function of one scaled distance (`Stationary`, or `Tied` of one). `of_samples` has samples of the
+    posterior of hyper-parameters instead, and may mix kernels.
 
     Examples
     --------
@@ -77,25 +96,62 @@ class Ensemble:
 
     def __init__(self, objective: LogPosterior, settings: ArrayLike) -> None:
         self.settings = as_points(settings, dimension=len(objective.names), name="settings")
-        self.x = objective.data.x
         split = [objective.split(parameters) for parameters in self.settings]
         kernels = [_stationary(kernel) for kernel, _ in split]
-        # Arrays of all members are stacked along the first axis: one call of NumPy serves them all.
-        self._profile = kernels[0]  # of distances; members differ in scales, not in kind
-        self._theta = np.array([np.broadcast_to(kernel.lengthscales, self.x.shape[1:]) for kernel in kernels])
-        self._prior = np.array([kernel.variance for kernel in kernels])
-        n = len(self.x)
-        self._half = np.empty((len(kernels), n, n))  # inverse of the Cholesky factor L of K + diag(v)
-        self._constant = np.empty(len(kernels))
-        self._weights = np.empty((len(kernels), n))  # (K + diag(v))^-1 (y - constant)
+        self._forms = [(kernels[0], slice(None))]  # profiles of distances, and the members that have them
+        theta = [np.broadcast_to(kernel.lengthscales, objective.data.x.shape[1:]) for kernel in kernels]
+        self._theta, self._prior = np.array(theta), np.array([kernel.variance for kernel in kernels])
+        self._condition(objective.data, [noise for _, noise in split], objective.fixed_mean)
+        self._unsaid: tuple[Array, Array] | None = None
+
+    @classmethod
+    def of_samples(
+        cls, data: Observations, kernels: Sequence[Stationary], samples: HyperSamples, groups: Sequence[int]
+    ) -> Ensemble:
+        """Return the posteriors under samples of `HyperPosterior`; the uncertainty of the mean m counts.
+
+        The variance of f at z is that of a known mean plus (1 - 1' A^-1 k)^2 / (1' A^-1 1), A = K + diag(v)
+        [Rasmussen and Williams 2006, equation 2.42].
+
+        Parameters
+        ----------
+        data, kernels, groups
+            As of the `HyperPosterior`.
+        samples
+            Its samples; members are sorted by their kernels.
+        """
+        made = cls.__new__(cls)
+        order = np.argsort(samples.kernel, kind="stable")
+        made._theta = samples.lengthscales[order][:, list(groups)]
+        made.settings = np.log(made._theta)
+        made._prior = samples.variance[order]
+        ends = np.searchsorted(samples.kernel[order], np.arange(len(kernels) + 1))
+        slices = [slice(int(first), int(last)) for first, last in pairwise(ends)]
+        made._forms = [pair for pair in zip(kernels, slices, strict=True) if pair[1].start < pair[1].stop]
+        made._condition(data, samples.noise_variance[order], None)
+        made._unsaid = made._of_the_mean()
+        return made
+
+    def _condition(self, data: Observations, noises: Sequence[float] | Array, mean: float | None) -> None:
+        """Condition all members on the observations; arrays are stacked, so that one call of NumPy serves them all."""
+        self.x = data.x
+        n, members = len(self.x), len(self._prior)
+        self._half = np.empty((members, n, n))  # inverse of the Cholesky factor L of K + diag(v)
+        self._constant = np.empty(members)
+        self._weights = np.empty((members, n))  # (K + diag(v))^-1 (y - constant)
         matrices = self._kernel(self.x, self.x)
-        for i, (_, noise) in enumerate(split):
-            half = _inverse_factor(matrices[i], objective.data.noise_variance(noise), self._prior[i])
-            whitened, ones = half @ objective.data.y, half.sum(axis=1)
+        for i, noise in enumerate(noises):
+            half = _inverse_factor(matrices[i], data.noise_variance(noise), self._prior[i])
+            whitened, ones = half @ data.y, half.sum(axis=1)
             profiled = float(ones @ whitened / (ones @ ones))  # 1' A^-1 y / 1' A^-1 1, as in the fit
-            constant = profiled if objective.fixed_mean is None else objective.fixed_mean
+            constant = profiled if mean is None else mean
             self._half[i], self._constant[i] = half, constant
             self._weights[i] = half.T @ (whitened - constant * ones)
+
+    def _of_the_mean(self) -> tuple[Array, Array]:
+        """Return A^-1 1, (M, n), and 1' A^-1 1, (M,), of every member."""
+        ones = self._half.sum(axis=2)
+        return (self._half.transpose(0, 2, 1) @ ones[:, :, None])[:, :, 0], np.einsum("si,si->s", ones, ones)
 
     def __len__(self) -> int:
         return len(self.settings)
@@ -123,6 +179,8 @@ class Ensemble:
             half_rest = _inverse_factor(rest, np.zeros(p), self._prior[i])
             other._half[i, :n, :n], other._half[i, n:, n:] = self._half[i], half_rest
             other._half[i, n:, :n] = -half_rest @ low[i].T @ self._half[i]
+        if self._unsaid is not None:
+            other._unsaid = other._of_the_mean()
         return other
 
     def predict(self, Z: ArrayLike) -> EnsemblePrediction:
@@ -130,20 +188,26 @@ class Ensemble:
         points = as_points(Z, dimension=self.dimension, name="Z")
         cross = self._kernel(points, self.x)
         low = cross @ self._half.transpose(0, 2, 1)
-        return EnsemblePrediction(self._mean(cross), self._deviation(low))
+        return EnsemblePrediction(self._mean(cross), self._deviation(low, self._rest(cross)))
 
     def predict_with_gradients(self, Z: ArrayLike) -> EnsemblePrediction:
         """Return means, deviations and their gradients at the rows of Z, shape (m, D)."""
         points = as_points(Z, dimension=self.dimension, name="Z")
-        cross, slope = self._profile.profile_and_slope(self._distances(points, self.x))
+        distances = self._distances(points, self.x)
+        parts = [form.profile_and_slope(distances[part]) for form, part in self._forms]
+        cross, slope = parts[0] if len(parts) == 1 else (np.concatenate(halves) for halves in zip(*parts, strict=True))
         cross *= self._prior[:, None, None]
         low = cross @ self._half.transpose(0, 2, 1)
-        deviation = self._deviation(low)
+        rest = self._rest(cross)
+        deviation = self._deviation(low, rest)
         # dK/dz_i = s^2 (kappa'(h)/h) (z_i - x_i) / theta_i^2, summed over observations by matrix products
         in_mean = slope * self._weights[:, None, :]
-        in_deviation = slope * (low @ self._half) / -deviation[:, :, None]
+        pulled = low @ self._half
+        if rest is not None and self._unsaid is not None:
+            pulled += (rest / self._unsaid[1][:, None])[:, :, None] * self._unsaid[0][:, None, :]
+        in_deviation = slope * pulled / -deviation[:, :, None]
         terms = np.concatenate([in_mean, in_deviation], axis=1)
-        if self._profile.has_kink:  # slopes without bound need differences of points
+        if any(form.has_kink for form, _ in self._forms):  # slopes without bound need differences of points
             sums = np.einsum("smn,mnd->smd", terms, np.tile(points, (2, 1))[:, None, :] - self.x[None])
         else:
             sums = terms.sum(axis=2)[:, :, None] * np.tile(points, (2, 1)) - terms @ self.x
@@ -156,7 +220,11 @@ class Ensemble:
         points = as_points(Z, dimension=self.dimension, name="Z")
         cross = self._kernel(points, self.x)
         low = cross @ self._half.transpose(0, 2, 1)
-        return self._mean(cross), self._kernel(points, points) - low @ low.transpose(0, 2, 1)
+        joint = self._kernel(points, points) - low @ low.transpose(0, 2, 1)
+        rest = self._rest(cross)
+        if rest is not None and self._unsaid is not None:
+            joint += rest[:, :, None] * (rest / self._unsaid[1][:, None])[:, None, :]
+        return self._mean(cross), joint
 
     def _distances(self, left: Array, right: Array) -> Array:
         """Scaled distances under every setting, shape (M, a, b)."""
@@ -164,21 +232,29 @@ class Ensemble:
 
         # Differences are formed before squaring: |x|^2 + |z|^2 - 2 x.z would lose points that lie close together.
         theta = self._theta[:, None, :]
-        found = np.empty((len(self), len(left), len(right)))
+        found = np.empty((len(self._theta), len(left), len(right)))
         for one, a, b in zip(found, left / theta, right / theta, strict=True):
             cdist(a, b, out=one)
         return found
 
     def _kernel(self, left: Array, right: Array) -> Array:
-        matrices = self._profile.profile(self._distances(left, right))
+        distances = self._distances(left, right)
+        parts = [form.profile(distances[part]) for form, part in self._forms]
+        matrices = parts[0] if len(parts) == 1 else np.concatenate(parts)
         matrices *= self._prior[:, None, None]
         return matrices
 
     def _mean(self, cross: Array) -> Array:
         return np.asarray(self._constant[:, None] + (cross @ self._weights[:, :, None])[:, :, 0])
 
-    def _deviation(self, low: Array) -> Array:
+    def _rest(self, cross: Array) -> Array | None:
+        """1 - 1' A^-1 k, (M, m), where `cross` (M, m, n) is the kernel to the observations; None for a known mean."""
+        return None if self._unsaid is None else 1 - (cross @ self._unsaid[0][:, :, None])[:, :, 0]
+
+    def _deviation(self, low: Array, rest: Array | None) -> Array:
         variance = self._prior[:, None] - np.einsum("smn,smn->sm", low, low)
+        if rest is not None and self._unsaid is not None:
+            variance += rest**2 / self._unsaid[1][:, None]
         return np.asarray(np.sqrt(np.maximum(variance, _LEAST_VARIANCE * self._prior[:, None])))
 
 

@@ -1,0 +1,233 @@
+"""The posterior of hyper-parameters against brute force: integrals by quadrature, densities on a grid, known tails."""
+
+from __future__ import annotations
+
+from math import lgamma, log, pi
+
+import numpy as np
+import pytest
+from scipy.special import digamma
+from scipy.stats import genpareto, invgamma
+
+from quadrat._core.arrays import Array
+from quadrat.errors import InvalidInput
+from quadrat.gp import HyperPosterior, HyperPriors, Observations
+from quadrat.gp.fit import LogNormal
+from quadrat.gp.hyper_posterior import pareto_smooth
+from quadrat.kernels import Matern, SquaredExponential
+from quadrat.kernels.stationary import Stationary
+
+KERNELS: tuple[Stationary, ...] = (Matern(0.5, 1.0), Matern(1.5, 1.0), Matern(2.5, 1.0), SquaredExponential(1.0))
+
+
+def observed(n: int, dimension: int, seed: int = 0, *, repeats: int = 0, known: int = 0) -> Observations:
+    """Values of a sine with noise; some measured again, some with a variance that is known."""
+    rng = np.random.default_rng(seed)
+    x = rng.random((n, dimension))
+    y = np.sin(4 * x).sum(axis=1) + 0.3 * rng.standard_normal(n)
+    rows = np.append(np.arange(n - known), rng.integers(0, n - known, repeats))
+    data = Observations.merge(x[rows], y[rows] + 0.2 * rng.standard_normal(len(rows)))
+    return data + Observations.merge(x[n - known :], y[n - known :], rng.uniform(0.02, 0.1, known)) if known else data
+
+
+def parameters_near(posterior: HyperPosterior, seed: int, count: int = 1) -> Array:
+    rng = np.random.default_rng([seed, 7])
+    return posterior._mean + 0.5 * rng.standard_normal((count, len(posterior.names)))
+
+
+def test_mean_and_amplitude_are_integrated() -> None:
+    """Both by sums over a fine grid, of the likelihood of three values: log densities differ as these integrals do."""
+    data, priors = observed(3, 1), HyperPriors(shape=2.0, rate=0.7)
+    posterior = HyperPosterior(data, [KERNELS[2]], priors=priors)
+    log_s2 = np.linspace(-9, 9, 1801)
+    s2 = np.exp(log_s2)
+    means = np.sqrt(s2)[:, None] * np.linspace(-40, 40, 2001)  # in steps of .04 s
+    found, wanted = [], []
+    for point in parameters_near(posterior, 0, 3):
+        theta, rho = np.exp(point)
+        A = KERNELS[2].profile(np.abs(data.x - data.x.T) / theta) + rho * np.eye(3)
+        off = data.y - means[:, :, None]
+        square = np.einsum("abi,ij,abj->ab", off, np.linalg.inv(A), off) / s2[:, None]
+        density = np.exp(-0.5 * (3 * np.log(2 * pi * s2)[:, None] + np.linalg.slogdet(A)[1] + square))
+        over_means = density.sum(axis=1) * 0.04 * np.sqrt(s2)
+        integral = float((over_means * invgamma(2.0, scale=0.7).pdf(s2) * s2).sum() * 0.01)
+        wanted.append(log(integral) - 0.5 * ((point[0] + 0.7) ** 2 / (0.25 + 2.25) + (point[1] + 3.0) ** 2 / 4.0))
+        found.append(posterior.log_density(0, point[None, :])[0][0])
+    np.testing.assert_allclose(np.diff(found), np.diff(wanted), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("kernel", range(4))
+@pytest.mark.parametrize(("repeats", "known"), [(0, 0), (5, 0), (0, 4), (5, 4), (0, 9)])
+def test_gradients_are_those_of_the_density(kernel: int, repeats: int, known: int) -> None:
+    posterior = HyperPosterior(observed(9, 2, repeats=repeats, known=known), KERNELS)
+    point = parameters_near(posterior, 1)[0]
+    value, gradient = posterior.value_and_gradient(kernel, point)
+    assert value == pytest.approx(posterior.log_density(kernel, point[None, :])[0][0], rel=1e-9)
+    steps = 1e-5 * np.eye(len(point))
+    ends = [[posterior.value_and_gradient(kernel, point + side * h)[0] for side in (1, -1)] for h in steps]
+    np.testing.assert_allclose(gradient, [(up - down) / 2e-5 for up, down in ends], rtol=1e-4, atol=1e-5)
+
+
+def test_replicates_say_what_all_measurements_say() -> None:
+    """Merged and unmerged: the densities differ by a constant. A of all measurements has repeated rows."""
+    rng = np.random.default_rng(3)
+    x = np.repeat(rng.random((5, 1)), [3, 1, 2, 1, 4], axis=0)
+    y = np.sin(5 * x[:, 0]) + 0.3 * rng.standard_normal(len(x))
+    posterior = HyperPosterior(Observations.merge(x, y), [KERNELS[1]])
+    merged = posterior.log_density(0, points := parameters_near(posterior, 2, 6))[0]
+    n, priors, all_of_them = len(x), posterior.priors, []
+    for point in points:
+        theta, rho = np.exp(point)
+        A = KERNELS[1].profile(np.abs(x - x.T) / theta) + rho * np.eye(n)
+        inverse, ones = np.linalg.inv(A), np.ones(n)
+        u = inverse @ ones
+        Q = y @ inverse @ y - (u @ y) ** 2 / u.sum()
+        value = -0.5 * np.linalg.slogdet(A)[1] - 0.5 * log(u.sum())
+        value -= (priors.shape + (n - 1) / 2) * log(priors.rate + Q / 2)
+        all_of_them.append(value - 0.5 * ((point[0] + 0.7) ** 2 / 2.5 + (point[1] + 3.0) ** 2 / 4.0))
+    np.testing.assert_allclose(np.diff(merged), np.diff(all_of_them), rtol=1e-6, atol=1e-6)
+
+
+def test_a_known_variance_counts_as_the_ratio_that_it_is() -> None:
+    """With the amplitude at hand, v and rho = v / s^2 are the same noise; only the prior of rho is beside."""
+    rng = np.random.default_rng(4)
+    x, y, v = rng.random((6, 1)), rng.standard_normal(6), 0.05
+    known = HyperPosterior(Observations.merge(x, y, v), [KERNELS[2]])
+    unknown = HyperPosterior(Observations.merge(x, y), [KERNELS[2]])
+    found, wanted = [], []
+    for log_theta, log_s in parameters_near(known, 5, 4):
+        s2 = np.exp(2 * log_s)
+        found.append(known.log_density(0, np.array([[log_theta, log_s]]))[0][0])
+        log_rho = log(v / s2)
+        density, (rate,) = unknown.log_density(0, np.array([[log_theta, log_rho]]))
+        without_prior = density[0] + 0.5 * (log_rho + 3.0) ** 2 / 4.0
+        # Take s^2 out of the integral again: the density of log s under its conditional posterior.
+        shape = 1.0 + 5 / 2
+        conditional = shape * log(rate) - lgamma(shape) - 2 * shape * log_s - rate / s2
+        wanted.append(without_prior + conditional)
+    np.testing.assert_allclose(np.diff(found), np.diff(wanted), rtol=1e-8, atol=1e-8)
+
+
+def on_a_grid(posterior: HyperPosterior) -> tuple[Array, Array, Array]:
+    """Return points of a grid over both parameters, (m, 2), their probabilities and rates under each kernel, (K, m)."""
+    axes = [
+        np.linspace(m - 4 * d, m + 4 * d, 120)
+        for m, d in zip(posterior._mean, np.sqrt(np.diagonal(posterior._covariance)), strict=True)
+    ]
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    each = [posterior.log_density(k, points) for k in range(len(posterior.kernels))]
+    logs = np.stack([log_density for log_density, _ in each])
+    weights = np.exp(logs - logs.max())
+    return points, weights / weights.sum(), np.stack([rate for _, rate in each])
+
+
+@pytest.mark.parametrize(("n", "seed"), [(4, 0), (8, 1), (20, 2)])
+def test_samples_are_of_the_posterior(n: int, seed: int) -> None:
+    """Means and deviations of the logs, probabilities of kernels, mean of log s^2: against sums over a dense grid."""
+    posterior = HyperPosterior(observed(n, 1, seed), KERNELS)
+    points, weights, rates = on_a_grid(posterior)
+    found = posterior.sample(4000, np.random.default_rng(seed), proposals=8000)
+    assert found.pareto_shape < 0.7
+    marginal = weights.sum(axis=0)
+    mean = marginal @ points
+    deviation = np.sqrt(marginal @ (points - mean) ** 2)
+    logs = np.stack([np.log(found.lengthscales[:, 0]), np.log(found.noise_variance / found.variance)], axis=1)
+    np.testing.assert_allclose(logs.mean(axis=0), mean, atol=0.08 * deviation.max())
+    np.testing.assert_allclose(logs.std(axis=0), deviation, rtol=0.08)
+    np.testing.assert_allclose(found.probabilities, weights.sum(axis=1), atol=0.04)
+    shape = 1.0 + (n - 1) / 2
+    expected = float((weights * (np.log(rates) - digamma(shape))).sum())
+    assert np.log(found.variance).mean() == pytest.approx(expected, abs=0.08)
+
+
+def test_a_second_mode_is_found() -> None:
+    """Values without any pattern are noise or a rough f: both explanations are among few proposals, as often as due."""
+    rng = np.random.default_rng(0)
+    posterior = HyperPosterior(Observations.merge(rng.random((8, 1)), rng.standard_normal(8)), KERNELS)
+    points, weights, _ = on_a_grid(posterior)
+    noisy = float(weights[:, points[:, 1] > -1.0].sum())
+    assert 0.15 < noisy < 0.85
+    found = [posterior.sample(64, np.random.default_rng(seed)) for seed in range(20)]
+    share = np.mean([(np.log(one.noise_variance / one.variance) > -1.0).mean() for one in found])
+    assert share == pytest.approx(noisy, abs=0.08)
+
+
+def test_the_same_generator_gives_the_same_samples() -> None:
+    data = observed(12, 3)
+    one, other = (HyperPosterior(data, KERNELS).sample(8, np.random.default_rng(5)) for _ in range(2))
+    for name in ("kernel", "lengthscales", "variance", "noise_variance", "probabilities"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_groups_share_a_length_scale() -> None:
+    data = observed(10, 3)
+    tied = HyperPosterior(data, KERNELS, groups=(0, 1, 1))
+    free = HyperPosterior(data, KERNELS)
+    point = parameters_near(tied, 8)[0]
+    spread = np.append(point[[0, 1, 1]], point[2])
+
+    def without_prior(posterior: HyperPosterior, at: Array) -> float:
+        away = at - posterior._mean
+        return float(posterior.log_density(2, at[None, :])[0][0] + 0.5 * away @ posterior._prior_precision @ away)
+
+    assert without_prior(tied, point) == pytest.approx(without_prior(free, spread), rel=1e-9)
+    assert tied.names == ("lengthscale[0]", "lengthscale[1]", "noise_ratio")
+
+
+def test_priors_share_a_shift_but_for_those_apart() -> None:
+    mean, covariance = HyperPriors(LogNormal(-1.0, 0.5), common_lengthscale=2.0, separate_lengthscales=(1,)).normal(
+        3, noise=True
+    )
+    assert mean.tolist() == [-1.0, -1.0, -1.0, -3.0]
+    wanted = np.array([[4.25, 0, 4, 0], [0, 4.25, 0, 0], [4, 0, 4.25, 0], [0, 0, 0, 4]])
+    np.testing.assert_allclose(covariance, wanted, rtol=1e-12)
+
+
+def test_points_that_coincide_under_long_length_scales_are_no_error() -> None:
+    """A is singular for the squared exponential without noise: such parameters have density 0."""
+    x = np.linspace(0, 1e-7, 6)[:, None]
+    posterior = HyperPosterior(Observations.merge(x, np.arange(6.0)), [SquaredExponential(1.0)])
+    found = posterior.sample(8, np.random.default_rng(0))
+    assert np.isfinite(found.variance).all()
+    assert (found.noise_variance > 0).all()
+
+
+def test_one_observation_leaves_the_prior() -> None:
+    found = HyperPosterior(Observations.merge([[0.5]], [3.0]), [KERNELS[2]]).sample(
+        4000, np.random.default_rng(1), proposals=8000
+    )
+    logs = np.log(found.noise_variance / found.variance)
+    assert logs.mean() == pytest.approx(-3.0, abs=0.15)
+    assert logs.std() == pytest.approx(2.0, abs=0.15)
+
+
+@pytest.mark.parametrize("shape", [0.2, 0.7, 1.2])
+def test_the_shape_of_a_known_tail_is_found(shape: float) -> None:
+    weights = genpareto(shape).rvs(20_000, random_state=np.random.default_rng(2))
+    smoothed, found = pareto_smooth(np.log(weights))
+    assert found == pytest.approx(shape, abs=0.12)
+    assert smoothed.max() <= 0
+    np.testing.assert_array_equal(
+        np.argsort(smoothed, kind="stable")[:-500], np.argsort(np.log(weights), kind="stable")[:-500]
+    )
+
+
+def test_equal_weights_stay_equal() -> None:
+    smoothed, shape = pareto_smooth(np.zeros(100))
+    assert smoothed.tolist() == [0.0] * 100
+    assert shape == -np.inf
+    assert pareto_smooth(np.array([0.0, 1.0, -np.inf]))[1] == np.inf
+
+
+def test_bad_input_is_refused() -> None:
+    data = observed(4, 2)
+    with pytest.raises(InvalidInput, match="kernels: expected at least one"):
+        HyperPosterior(data, [])
+    with pytest.raises(InvalidInput, match="groups: expected 2 numbers that count 0, 1"):
+        HyperPosterior(data, KERNELS, groups=(0, 2))
+    with pytest.raises(InvalidInput, match="data: expected at least one observation"):
+        HyperPosterior(data.subset(np.array([], dtype=np.intp)), KERNELS)
+    with pytest.raises(InvalidInput, match="count: expected a whole number >= 1, got 0"):
+        HyperPosterior(data, KERNELS).sample(0, np.random.default_rng(0))
+    with pytest.raises(InvalidInput, match="rate: expected"):
+        HyperPriors(rate=0.0)
