@@ -311,7 +311,7 @@ class HyperPosterior:
         return float(value[0]), gradient
 
     def mode(self, kernel: int, starts: Sequence[Array]) -> tuple[Array, float]:
-        """Return the highest of the local maxima that are climbed to from `starts`, (p,), and the log density there."""
+        """Return the highest local maximum for a `kernel` that is reached from `starts`, (p,), and the log density."""
         from scipy.optimize import minimize
 
         reach = _REACH * np.sqrt(np.diagonal(self._covariance))
@@ -329,7 +329,7 @@ class HyperPosterior:
         return np.asarray(best.x), -float(best.fun)
 
     def information(self, kernel: int, parameters: Array) -> Array:
-        """Return the Fisher information of the observations at parameters (p,), plus the prior's precision, (p, p).
+        """Return the Fisher information at `parameters` (p,) of a `kernel`, plus the prior's precision, (p, p).
 
         Of the parameters that are left when the mean is known and s^2 is at its conditional posterior.
         """
