@@ -181,6 +181,24 @@ def test_an_objective_may_have_processes_of_its_own(workers: ProcessWorkers) -> 
     assert workers.submit(doubled_in_a_pool, [1, 2]).result(timeout=60) == [2, 4]
 
 
+def lost_signals(times: int) -> int:
+    """Return how many of so many forked processes outlived the signal that was sent as soon as they existed."""
+    lost = 0
+    for _ in range(times):
+        child = os.fork()
+        if child == 0:
+            time.sleep(0.5)
+            os._exit(0)
+        os.kill(child, signal.SIGTERM)
+        lost += not os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    return lost
+
+
+def test_a_signal_ends_a_process_of_an_objective_from_its_first_moment_on(workers: ProcessWorkers) -> None:
+    """A pool ends its processes by signals; one that got its signal while it began waited for ever."""
+    assert workers.submit(lost_signals, 30).result(timeout=60) == 0
+
+
 def begin_and_sleep(begun: Connection) -> None:
     begun.send(None)
     time.sleep(60.0)

@@ -27,6 +27,7 @@ __all__ = ["ProcessWorkers"]
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _PRELOADED = ["quadrat.loop.process_server", "quadrat.studies.evaluation"]  # once, before the workers are forked
+_HELD = threading.local()  # its `mask`: the signals that were blocked before a fork
 
 
 class ProcessWorkers(Executor):
@@ -196,7 +197,7 @@ def _begin_worker(environment: dict[str, str], folder: str, start_method: str | 
     os.chdir(folder)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave_to_parent)  # not SIG_IGN, which programs that an objective starts would inherit
-    os.register_at_fork(after_in_child=_end_as_usual)
+    os.register_at_fork(before=_hold_signals, after_in_parent=_release_signals, after_in_child=_end_as_usual)
     threading.Thread(target=_end_with_parent, name="quadrat-parent", daemon=True).start()
 
 
@@ -204,10 +205,20 @@ def _leave_to_parent(number: int, frame: FrameType | None) -> None:
     """Do nothing."""
 
 
+def _hold_signals() -> None:
+    """Before a fork: keep signals waiting until they mean in the new process what they should."""
+    _HELD.mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+
+
+def _release_signals() -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, _HELD.mask)
+
+
 def _end_as_usual() -> None:
     """In a process that an objective forks: signals end it. A pool of its own ends its processes so."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _release_signals()
 
 
 def _end_with_parent() -> None:
