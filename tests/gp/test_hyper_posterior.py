@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import lgamma, log, pi
 
 import numpy as np
@@ -12,8 +13,8 @@ from scipy.stats import genpareto, invgamma
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import HyperPosterior, HyperPriors, Observations
-from quadrat.gp.fit import LogNormal
-from quadrat.gp.hyper_posterior import pareto_smooth
+from quadrat.gp.fit import LogNormal, Priors
+from quadrat.gp.hyper_posterior import _Proposals, pareto_smooth
 from quadrat.kernels import Matern, SquaredExponential
 from quadrat.kernels.stationary import Stationary
 
@@ -229,5 +230,128 @@ def test_bad_input_is_refused() -> None:
         HyperPosterior(data.subset(np.array([], dtype=np.intp)), KERNELS)
     with pytest.raises(InvalidInput, match="count: expected a whole number >= 1, got 0"):
         HyperPosterior(data, KERNELS).sample(0, np.random.default_rng(0))
+
+
+# --- what proposals rest on
+
+
+@pytest.mark.parametrize("kernel", range(4))
+def test_the_information_is_that_of_all_measurements_with_the_amplitude_eliminated(kernel: int) -> None:
+    """The Fisher information of length-scales, rho and log s^2, by dense algebra, and its Schur complement."""
+    rng = np.random.default_rng(9)
+    x = np.repeat(rng.random((4, 2)), [3, 1, 2, 1], axis=0)
+    n, priors = len(x), HyperPriors(shape=1.7)
+    posterior = HyperPosterior(Observations.merge(x, rng.standard_normal(n)), KERNELS, priors=priors)
+    point = parameters_near(posterior, 3)[0]
+    theta, rho = np.exp(point[:2]), float(np.exp(point[2]))
+
+    def covariance(logs: Array) -> Array:
+        h = np.sqrt((((x[:, None] - x[None]) / np.exp(logs[:2])) ** 2).sum(axis=2))
+        return np.asarray(np.exp(logs[3]) * (KERNELS[kernel].profile(h) + np.exp(logs[2]) * np.eye(n)))
+
+    full = fisher(covariance, np.append(np.log([*theta, rho]), 0.0))
+    full[3, 3] += 1.7  # of the inverse gamma, in log s^2
+    wanted = full[:3, :3] - np.outer(full[:3, 3], full[3, :3]) / full[3, 3] + posterior._prior_precision
+    np.testing.assert_allclose(posterior.information(kernel, point), wanted, rtol=1e-4)
+
+
+def test_the_information_with_known_variances_is_about_the_amplitude_too() -> None:
+    rng = np.random.default_rng(10)
+    x, v = rng.random((6, 1)), rng.uniform(0.02, 0.3, 6)
+    data = Observations.merge(x, rng.standard_normal(6), v) + Observations.merge(
+        np.repeat(x[:2], 2, axis=0), rng.standard_normal(4)
+    )
+    posterior = HyperPosterior(data, KERNELS, priors=HyperPriors(shape=1.3))
+    point = parameters_near(posterior, 4)[0]
+    every = np.vstack([x, np.repeat(x[:2], 2, axis=0)])
+
+    def covariance(logs: Array) -> Array:
+        K = KERNELS[1].profile(np.abs(every - every.T) / np.exp(logs[0]))
+        return np.asarray(
+            np.exp(2 * logs[2]) * (K + np.exp(logs[1]) * np.diag([0.0] * 6 + [1.0] * 4)) + np.diag([*v, *[0.0] * 4])
+        )
+
+    wanted = fisher(covariance, point)
+    wanted[:2, :2] += posterior._prior_precision
+    wanted[2, 2] += 4 * 1.3
+    np.testing.assert_allclose(posterior.information(1, point), wanted, rtol=1e-4)
+
+
+def fisher(covariance: Callable[[Array], Array], logs: Array) -> Array:
+    """tr(C^-1 dC C^-1 dC) / 2 by finite differences of a covariance matrix."""
+    inverse = np.linalg.inv(covariance(logs))
+    parts = [inverse @ (covariance(logs + h) - covariance(logs - h)) / 2e-5 for h in 1e-5 * np.eye(len(logs))]
+    return np.array([[0.5 * np.trace(one @ other) for other in parts] for one in parts])
+
+
+@pytest.mark.parametrize("kernel", range(4))
+def test_the_mode_is_a_maximum(kernel: int) -> None:
+    posterior = HyperPosterior(observed(12, 2, 4), KERNELS)
+    start = posterior._mean + 2.0
+    mode, height = posterior.mode(kernel, [start, posterior._mean])
+    assert height == pytest.approx(posterior.log_density(kernel, mode[None, :])[0][0], rel=1e-9)
+    around = mode + 0.5 * np.random.default_rng(0).standard_normal((200, len(mode)))
+    assert posterior.log_density(kernel, around)[0].max() < height + 0.02
+    assert height > posterior.log_density(kernel, start[None, :])[0][0] + 1
+
+
+@pytest.mark.parametrize("size", [1e-8, 1.0, 1e8])
+def test_points_that_nearly_coincide_and_values_of_any_size_have_a_density(size: float) -> None:
+    """The matrix is as good as singular, and y' A^-1 y as large as it gets."""
+    x = np.append(np.linspace(0, 1e-8, 30), 1.0)[:, None]
+    posterior = HyperPosterior(Observations.merge(x, size * np.arange(31) % 2, 1e-30), [SquaredExponential(1.0)])
+    points = np.array([[4.0, 0.0], [-4.0, 2.0], [0.0, -3.0]])
+    found, rate = posterior.log_density(0, points)
+    assert np.isfinite(found).all()
+    assert np.isfinite(rate).all()
+    for value, point in zip(found, points, strict=True):
+        assert posterior.value_and_gradient(0, point)[0] == pytest.approx(value, rel=1e-4)
+
+
+def test_proposals_are_near_the_posterior() -> None:
+    """Of 160 proposals, 40 of which come from the prior, most count; more samples than that are no more than that."""
+    found = HyperPosterior(observed(30, 2, 1), KERNELS).sample(16, np.random.default_rng(0))
+    assert 60 < found.effective < 150
+    assert found.pareto_shape < 0.7
+
+
+def test_every_kernel_is_tried() -> None:
+    """A kernel that explains nothing has a few proposals, and a probability of nearly nothing."""
+    x = np.linspace(0, 1, 40)[:, None]
+    posterior = HyperPosterior(Observations.merge(x, np.sin(6 * x[:, 0])), KERNELS)
+    counted: list[int] = []
+    propose = posterior._propose
+
+    def spy(kernel: int, shape: _Proposals, count: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
+        counted.append(count)
+        return propose(kernel, shape, count, rng)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(posterior, "_propose", spy)
+        found = posterior.sample(8, np.random.default_rng(0))
+    assert min(counted) == 4
+    assert 150 <= sum(counted) <= 170
+    assert found.probabilities[0] < 1e-6
+
+
+def test_the_prior_among_proposals_has_its_own_density() -> None:
+    """The weight of a proposal from the prior is the density of the posterior divided by that of the prior."""
+    posterior = HyperPosterior(Observations.merge([[0.5]], [1.0]), [KERNELS[2]])
+    shape = posterior._shapes()[0]
+    parameters, logs, _ = posterior._propose(0, shape, 1, np.random.default_rng(3))  # one proposal is the prior's
+    value = posterior.log_density(0, parameters)[0]
+    away = parameters[0] - posterior._mean
+    log_prior = -0.5 * (away @ np.linalg.solve(posterior._covariance, away))
+    log_prior -= 0.5 * np.linalg.slogdet(2 * pi * posterior._covariance)[1]
+    assert logs[0] == pytest.approx(float(value[0] - log_prior), rel=1e-9)
+
+
+def test_priors_take_numbers_of_numpy_and_refuse_what_is_none() -> None:
+    assert repr(HyperPriors(shape=np.float64(2.0)).shape) == "2.0"
+    assert repr(Priors(common_lengthscale=np.float64(0.5)).common_lengthscale) == "0.5"
+    with pytest.raises(InvalidInput, match="shape: expected"):
+        HyperPriors(shape=-1.0)
     with pytest.raises(InvalidInput, match="rate: expected"):
         HyperPriors(rate=0.0)
+    with pytest.raises(InvalidInput, match="common_lengthscale: expected"):
+        HyperPriors(common_lengthscale=-1.0)

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import ceil, inf, isfinite, lgamma, log, pi, sqrt
+from math import ceil, inf, lgamma, log, pi, sqrt
 
 import numpy as np
 from scipy.linalg import lapack
@@ -51,8 +51,8 @@ _FREEDOM = 5.0  # degrees of freedom of the Student-t proposals: heavier tails t
 _PRIOR_SHARE = 0.25  # of the proposals: where the posterior has a second mode, some of these find it
 _EVERY_KERNEL = 0.1  # of the proposals, shared equally by all kernels; the others go by Laplace's evidence, tempered
 _FEWEST = 4  # proposals of a kernel
-_JITTER = 1e-10  # of the prior variance
-_BORDER = 1e15  # on the diagonal of two rows below A: larger than y' A^-1 y, so that a Cholesky factor exists
+_JITTER = 1e-10  # of the prior variance: far above rounding, so that a Cholesky factor exists for any points
+_BORDER = 1e12  # times y' y, below A: larger than y' A^-1 y, which is below y' y / jitter, so that a factor exists
 _REACH = 8.0  # prior standard deviations beyond which no parameter is looked at
 _TOLERANCE = 1e-4  # relative change of the log density at which the search for a mode ends: proposals need no more
 _LEAST_PRECISION = 1e-6
@@ -252,7 +252,7 @@ class HyperPosterior:
         Returns
         -------
         log_density
-            Up to a constant that is the same for all kernels, (P,); minus infinity where A is singular.
+            Up to a constant that is the same for all kernels, (P,).
         rate
             The rate b + (Q + S / rho) / 2 of the inverse gamma of s^2, (P,).
         """
@@ -265,14 +265,8 @@ class HyperPosterior:
         diagonal = np.arange(n)
         matrix[:, diagonal, diagonal] = 1 + _JITTER + ratio[:, None] * self._share + self._known / s2[:, None]
         matrix[:, n, :n], matrix[:, n + 1, :n] = self.data.y, 1.0
-        matrix[:, n, n] = matrix[:, n + 1, n + 1] = _BORDER
-        try:
-            factor = np.linalg.cholesky(matrix)
-        except np.linalg.LinAlgError:
-            if count == 1:
-                return np.array([-inf]), np.array([1.0])
-            each = [self.log_density(kernel, row[None, :]) for row in parameters]
-            return np.concatenate([one[0] for one in each]), np.concatenate([one[1] for one in each])
+        matrix[:, n, n] = matrix[:, n + 1, n + 1] = _BORDER * (n + float(self.data.y @ self.data.y))
+        factor = np.linalg.cholesky(matrix)
         whitened, ones = factor[:, n, :n], factor[:, n + 1, :n]
         total = np.einsum("pi,pi->p", ones, ones)
         Q = np.einsum("pi,pi->p", whitened, whitened) - np.einsum("pi,pi->p", whitened, ones) ** 2 / total
@@ -283,8 +277,6 @@ class HyperPosterior:
         """Return the log density at parameters (p,) of a `kernel`, and its gradient, (p,)."""
         (scales,), (ratio,), (s2,) = self._read(parameters[None, :])
         slope, factor = self._factor(kernel, scales, ratio, s2)
-        if factor is None:
-            return -inf, np.zeros(len(parameters))
         alpha, u = lapack.dpotrs(factor, self._right, lower=0)[0].T
         total, sum_y = float(u.sum()), float(u @ self.data.y)
         Q = max(float(self.data.y @ alpha) - sum_y**2 / total, 0.0)
@@ -319,7 +311,7 @@ class HyperPosterior:
 
         def downhill(parameters: Array) -> tuple[float, Array]:
             value, gradient = self.value_and_gradient(kernel, parameters)
-            return (-value, -gradient) if isfinite(value) else (1e10, np.zeros(len(parameters)))
+            return -value, -gradient
 
         climbs = [
             minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=box, options={"ftol": _TOLERANCE})
@@ -340,8 +332,6 @@ class HyperPosterior:
         precision[:normal, :normal] = self._prior_precision
         if self._has_known:
             precision[-1, -1] = 4 * self.priors.shape  # of the inverse gamma at its mode, in log s
-        if factor is None:
-            return precision
         half = lapack.dtrtri(factor, lower=0)[0]  # R^-1, A = R' R
         changes = np.zeros((p, n, n))  # dA / d parameter; for the amplitude, of s^2 A and divided by s^2
         changes[: self.groups, self._rows, self._columns] = -slope * self._squares / scales[:, None] ** 2
@@ -359,6 +349,9 @@ class HyperPosterior:
             traces[self.groups] += self._repeats
         if self._has_known:
             found[-1, -1] += 2 * self._repeats
+            if self._learns_noise:
+                found[-1, self.groups] += self._repeats
+                found[self.groups, -1] += self._repeats
         else:  # s^2 takes part of what the values say
             found -= 0.5 * np.outer(traces, traces) / (2 * self._shape + 1)
         return np.asarray(found + precision)
@@ -478,15 +471,16 @@ class HyperPosterior:
             return value - 2 * self._shape * parameters[:, -1] - rate / s2, rate
         return value - self._shape * np.log(rate), rate
 
-    def _factor(self, kernel: int, scales: Array, ratio: float, s2: float) -> tuple[Array, Array | None]:
-        """Return kappa'(h) / h of all pairs, and the upper Cholesky factor of A, (n, n); None where A is singular."""
+    def _factor(self, kernel: int, scales: Array, ratio: float, s2: float) -> tuple[Array, Array]:
+        """Return kappa'(h) / h of all pairs, and the upper Cholesky factor of A, (n, n)."""
         n = len(self.data)
         kappa, slope = self.kernels[kernel].profile_and_slope(np.sqrt(scales**-2.0 @ self._squares))
         matrix = np.zeros((n, n))
         matrix[self._rows, self._columns] = kappa
         np.einsum("ii->i", matrix)[:] = 1 + _JITTER + ratio * self._share + self._known / s2
         factor, info = lapack.dpotrf(matrix, lower=0, clean=1, overwrite_a=1)
-        return slope, None if info else factor
+        assert info == 0
+        return slope, factor
 
 
 def pareto_smooth(logs: Array) -> tuple[Array, float]:
