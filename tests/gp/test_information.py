@@ -82,6 +82,16 @@ def test_nothing_observed_gains_nothing() -> None:
     assert set_gain(Matern(2.5), 0, 0.1, dimension=1).value == 0.0
 
 
+def test_a_grid_of_one_point_covers_the_cube_from_its_centre() -> None:
+    """In 13 dimensions two ticks an axis are too many points. The bound is that of the docstring, with G the centre."""
+    kernel, n, lam = Matern(2.5, 3.0), 4, 0.5
+    on_set = 0.5 * np.log1p(n / lam) / (1 - np.exp(-1))
+    distance = float(kernel.modulus(np.full(13, 0.5)))
+    found = greedy_gain(kernel, n, lam, dimension=13)
+    assert found.rigorous
+    assert found.value == pytest.approx((np.sqrt(on_set) + distance * np.sqrt(n / (2 * lam))) ** 2, rel=1e-9)
+
+
 def test_many_dimensions_give_the_trivial_bound() -> None:
     bound = set_gain(Matern(2.5, 0.3), 10, 0.1, dimension=70)
     assert bound.rigorous
