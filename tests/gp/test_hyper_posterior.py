@@ -355,3 +355,14 @@ def test_priors_take_numbers_of_numpy_and_refuse_what_is_none() -> None:
         HyperPriors(rate=0.0)
     with pytest.raises(InvalidInput, match="common_lengthscale: expected"):
         HyperPriors(common_lengthscale=-1.0)
+
+
+def test_proposals_of_an_amplitude_lie_around_that_of_the_prior() -> None:
+    """Where it is a parameter: around s^2 = b / a, whose log has the standard deviation 4."""
+    posterior = HyperPosterior(observed(5, 1, known=5), KERNELS, priors=HyperPriors(shape=2.0, rate=8.0))
+    assert posterior.names == ("lengthscale[0]", "amplitude")
+    assert posterior._mean[-1] == pytest.approx(log(2.0))
+    assert posterior._covariance[-1, -1] == 4.0
+    found = posterior.sample(16, np.random.default_rng(0))
+    assert found.noise_variance.tolist() == [0.0] * 16
+    assert np.ptp(np.log(found.variance)) > 0.5
