@@ -194,7 +194,7 @@ def test_suites_are_chosen_for_reach_then_name_then_speed() -> None:
 
 
 def test_at_least_85_percent_are_killed_and_every_survivor_is_explained() -> None:
-    """Issue: 300 seeded changes; the record is checked, `make mutation` makes it."""
+    """Of 300 seeded changes; the record is checked, `make mutation` makes it."""
     kept = mutation.read_rows()
     rows = [row for row in kept if row["operator"] != mutation.UNCHANGED]
     assert {row["file"] for row in kept if row["operator"] == mutation.UNCHANGED} == {row["file"] for row in rows}
