@@ -249,8 +249,6 @@ def _draw_dots(axes: Axes, panel: DotPanel, colours: Mapping[str, str], wide: fl
         axes.axvline(panel.rule, color=INK, linewidth=1.2, dashes=(4, 3), zorder=1.5)
         place, across = (panel.rule, 1.0), axes.get_xaxis_transform()
         axes.annotate(panel.rule_label, place, (0, 4), across, "offset points", color=SOFT, ha="center")
-    for low, high in zip(edges[:-1:2], edges[1::2], strict=True):
-        axes.axhspan(low, high, color=ROW, zorder=0)
     axes.set(ylim=(edges[-1] + 4, -4), xlabel=panel.x_label)
     axes.set_yticks(middles, [row.label for row in panel.rows])
     axes.tick_params("y", length=0, pad=8, labelcolor=INK)
@@ -258,6 +256,8 @@ def _draw_dots(axes: Axes, panel: DotPanel, colours: Mapping[str, str], wide: fl
     _from_zero(axes, "x")
     if panel.x_range is not None:
         axes.set_xlim(panel.x_range)
+    for low, high in zip(edges[:-1:2], edges[1::2], strict=True):
+        axes.axhspan(low, high, color=ROW, zorder=0)
     _ticks(axes.xaxis, max(2, int(wide / 60)), percent=panel.percent)
     if panel.root_x:
         top, ticks = axes.get_xlim()[1], [0.0]
@@ -359,18 +359,25 @@ def _rounded(tag: re.Match[str]) -> str:
 def alike(one: str, other: str) -> bool:
     """Whether two charts show the same words and data: two versions of matplotlib may place them a pixel apart."""
     (words, places), (other_words, other_places) = _content(one), _content(other)
-    return words == other_words and len(places) == len(other_places) and np.allclose(places, other_places, 0.02, 0.02)
+    same = [a.shape == b.shape and np.allclose(a, b, atol=0.005) for a, b in zip(places, other_places, strict=False)]
+    return words == other_words and len(places) == len(other_places) and all(same)
 
 
 def _content(svg: str) -> tuple[list[str], list[Values]]:
-    """All words; the lowest, highest, first and last point of each path, and each mark, in units of its axes."""
+    """All words; and the points of each path and mark, in units of its axes, shape (n, 2)."""
     root, name = ET.fromstring(svg), "{http://www.w3.org/2000/svg}"  # noqa: S314
     words = [root.attrib["aria-label"], *("".join(text.itertext()) for text in root.iter(f"{name}text"))]
+    shapes = {
+        path: np.array(re.findall(r"-?[\d.]+", path.get("d", "")), dtype=float).reshape(-1, 2)
+        for path in root.iter(f"{name}path")
+    }
+    named = {f"#{path.get('id')}": shape for path, shape in shapes.items()}
     found: list[Values] = []
-    for group in (group for group in root.iter(f"{name}g") if group.attrib.get("id", "").startswith("axes_")):
-        shapes = [re.findall(r"-?[\d.]+", path.get("d", "")) for path in group.iter(f"{name}path")]
-        shapes += [[mark.attrib["x"], mark.attrib["y"]] for mark in group.iter(f"{name}use")]
-        places = [np.array(shape, dtype=float).reshape(-1, 2) for shape in shapes if shape]
+    for group in (group for group in root.iter(f"{name}g") if group.get("id", "").startswith("axes_")):
+        places = [shapes[path] for path in group.iter(f"{name}path") if "id" not in path.attrib]
+        for mark in group.iter(f"{name}use"):  # a shape that is defined once, and where it is used
+            at = float(mark.attrib["x"]), float(mark.attrib["y"])
+            places.append(named[mark.attrib["{http://www.w3.org/1999/xlink}href"]] + at)
         corner, size = places[0].min(axis=0), np.ptp(places[0], axis=0)  # the first is the frame
-        found += [(np.array([p.min(axis=0), p.max(axis=0), p[0], p[-1]]) - corner) / size for p in places]
+        found += [(place - corner) / size for place in places]
     return words, found
