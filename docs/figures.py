@@ -2,7 +2,7 @@
 
     python docs/figures.py        writes docs/figures/*.svg
 
-No plotting library is needed: a figure is a few paths and words.
+No plotting library is needed here: the figure is a few paths and words. Charts with axes are in docs/charts.py.
 """
 
 from __future__ import annotations

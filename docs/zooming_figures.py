@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from charts import INK, PALETTE, SOFT, Axis
+from charts import INK, PALETTE, SOFT
 
 import quadrat as qd
 from quadrat._core.arrays import Array
@@ -140,6 +140,20 @@ def _cell(one: dict[str, Any]) -> Cell:
 # --- pieces of SVG
 
 
+@dataclass(frozen=True)
+class Axis:
+    """A linear map from [low, high] to pixels [start, end]."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """Return the pixel of a value."""
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+
 def words(x: float, y: float, text: str, *, size: float = 12, colour: str = INK, anchor: str = "start") -> str:
     """A line of text."""
     return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="{colour}" text-anchor="{anchor}">{text}</text>'
@@ -210,8 +224,8 @@ def square_figure(f: RKHSFunction, moments: Sequence[Moment]) -> str:
     best = f.maximum()[0]
     contours = [piece for level in LEVELS for piece in level_lines(f, level)]
     for number, moment in enumerate(moments):
-        x = Axis(0.0, 1.0, "linear", edge + number * (side + gap), edge + number * (side + gap) + side)
-        y = Axis(0.0, 1.0, "linear", top + side, top)
+        x = Axis(0.0, 1.0, edge + number * (side + gap), edge + number * (side + gap) + side)
+        y = Axis(0.0, 1.0, top + side, top)
         parts.append(bold(x(0), top - 8, f"{counted(len(moment.y), 'evaluation')}"))
         parts += _square(moment, contours, x, y)
         parts.append(ring(x(best[0]), y(best[1])))
@@ -303,8 +317,8 @@ def interval_figure(f: RKHSFunction, moments: Sequence[Moment]) -> str:
     for number, moment in enumerate(moments):
         left = edge + (number % 2) * (wide + gap)
         top = above + (number // 2) * (tall + above + below)
-        x = Axis(0.0, 1.0, "linear", left, left + wide)
-        y = Axis(-0.3, 1.95, "linear", top + tall, top)
+        x = Axis(0.0, 1.0, left, left + wide)
+        y = Axis(-0.3, 1.95, top + tall, top)
         title = f"After {counted(len(moment.y), 'evaluation')}: certificate {moment.certificate:.2f}"
         parts += [bold(left, top - 26, title), words(left, top - 9, _done(moment), colour=SOFT)]
         parts += _interval(f, moment, x, y)
