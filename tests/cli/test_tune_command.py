@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -306,6 +307,17 @@ def test_an_objective_that_defines_its_space_as_it_runs_on_workers() -> None:
     assert told(there) == told(here)
     assert os.getpid() not in {trial.user_attrs["pid"] for trial in there.trials}
     assert {trial.user_attrs["pid"] for trial in here.trials} == {os.getpid()}
+
+
+@pytest.mark.parametrize("more", [["--workers", "2"], ["--trial-timeout", "100"]], ids=" ".join)
+def test_an_objective_that_defines_its_space_as_it_runs_on_workers_and_a_database(more: list[str]) -> None:
+    """A worker opens the database itself, before the trials that it is given begin."""
+    where = "sqlite:///study.db"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", QuadratWarning)
+        assert tune("-n", "6", "--storage", where, *more, objective="train.py:define_by_run", space=False) == 0
+    assert [trial.state for trial in study(where).trials] == [TrialState.COMPLETE] * 6
+    assert os.getpid() not in {trial.user_attrs["pid"] for trial in study(where).trials}
 
 
 @pytest.mark.parametrize("executor", ["dask", "ray"])

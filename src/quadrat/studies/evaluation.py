@@ -47,7 +47,9 @@ class DefineByRun:
     seed: int
 
     def __call__(self, given: Mapping[str, Any]) -> object:
-        return run_trial(self.reference, _study(self.storage, self.study, self.seed), given)
+        study = _study(self.storage, self.study, self.seed)
+        study.get_trials(deepcopy=False)  # Optuna's cache of a database writes only to trials that it has seen
+        return run_trial(self.reference, study, given)
 
 
 def run_trial(reference: ObjectiveReference, study: Study, given: Mapping[str, Any]) -> object:
