@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import optuna
@@ -481,6 +482,58 @@ def wait_for_trials(n: int, storage: str) -> None:
                 return
         time.sleep(0.05)
     raise AssertionError("no trials")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which Linux has")
+@pytest.mark.parametrize("how", ["time-out", "SIGTERM twice", "kill -9"])
+def test_programs_that_an_objective_started_end_with_it(how: str, folder: Path) -> None:
+    (folder / "train.py").write_text(
+        "import os, subprocess, time\n"
+        "def hangs(params):\n"
+        "    program = subprocess.Popen(['sleep', '600'])\n"
+        "    with open('pids', 'a') as file:\n"
+        "        file.write(f'{os.getpid()} {program.pid} .\\n')\n"
+        "    time.sleep(600)\n"
+    )
+    command = [sys.executable, "-m", "quadrat.cli", "tune", "train.py:hangs", "--space", "space.toml", "-n", "1"]
+    more = ["--trial-timeout", "0.5"] if how == "time-out" else ["--workers", "1"]
+    process = started([*command, *more], 0.0)
+    evaluations = 3 if how == "time-out" else 1
+    try:
+        until(lambda: (folder / "pids").exists() and (folder / "pids").read_text().count(".") == evaluations)
+        if how == "kill -9":
+            process.kill()
+        elif how != "time-out":
+            process.terminate()
+            assert process.stderr is not None
+            assert "interrupt again" in process.stderr.readline()
+            process.terminate()
+        process.wait(60)
+        pids = {pid for line in (folder / "pids").read_text().splitlines() for pid in line.split()[:2]}
+        until(lambda: not alive(pids))
+    finally:
+        process.kill()
+        for pipe in (process.stdout, process.stderr):
+            assert pipe is not None
+            pipe.close()
+        process.wait()
+
+
+def alive(pids: set[str]) -> list[str]:
+    """The processes that have one of these numbers, or are in a group of that number, and are alive."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, group = path.read_text().rsplit(")", 1)[1].split()[:3]
+            found += [path.parent.name] if state != "Z" and {group, path.parent.name} & pids else []
+    return found
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_a_server_that_stops_during_the_run(

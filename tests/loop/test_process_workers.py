@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures import Future, wait
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
 from quadrat.errors import InvalidInput
+from quadrat.loop import process_workers
 from quadrat.loop.process_workers import ProcessWorkers
 from quadrat.loop.workers import WorkerDied
 
@@ -124,10 +127,10 @@ def test_a_process_that_died_while_idle_is_replaced(workers: ProcessWorkers) -> 
 def test_a_call_that_is_over_before_anybody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = ProcessWorkers._begun
 
-    def waits(self: ProcessWorkers, call: Callable[[], object]) -> tuple[ProcessPoolExecutor, Future[object]]:
-        pool, running = begun(self, call)
+    def waits(self: ProcessWorkers, call: Callable[[], object]) -> tuple[object, Future[object]]:
+        worker, running = begun(self, call)
         wait([running])
-        return pool, running
+        return worker, running
 
     monkeypatch.setattr(ProcessWorkers, "_begun", waits)
     with ProcessWorkers(1) as executor:
@@ -251,6 +254,97 @@ def _interrupted() -> tuple[list[Future[None]], list[int]]:
             raise KeyboardInterrupt
     except KeyboardInterrupt:
         return futures, pids
+
+
+def start_program_and(then: str, folder: str) -> None:
+    """Start a program that would live on; then hang, also without giving other threads a turn, or die."""
+    program = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    (Path(folder) / "pids").write_text(f"{os.getpid()} {program.pid}")
+    if then == "die":
+        os._exit(1)
+    if then == "hang":
+        time.sleep(600)
+    ctypes.PyDLL(None).sleep(600)
+
+
+def pids_in(folder: Path) -> list[int]:
+    path = folder / "pids"
+    _until(lambda: path.exists() and len(path.read_text().split()) == 2)
+    return [int(pid) for pid in path.read_text().split()]
+
+
+def members(group: int) -> list[int]:
+    """The living processes of a group."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, of_group = path.read_text().rsplit(")", 1)[1].split()[:3]
+        except OSError:
+            continue
+        if int(of_group) == group and state != "Z":
+            found.append(int(path.parent.name))
+    return found
+
+
+linux_only = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which Linux has")
+
+
+@linux_only
+@pytest.mark.parametrize("then", ["hang", "compute", "die"])
+def test_programs_of_an_objective_end_before_it_is_tried_again(then: str, tmp_path: Path) -> None:
+    with ProcessWorkers(1) as executor:
+        lost = executor.submit(start_program_and, then, str(tmp_path))
+        pids = pids_in(tmp_path)
+        if then != "die":
+            executor.abandon(lost)
+        with pytest.raises(WorkerDied):
+            lost.result(timeout=30)
+        assert not any(_runs(pid) for pid in pids)
+        assert members(pids[0]) == []
+        assert executor.submit(double, 2).result(timeout=30) == 4
+
+
+@linux_only
+def test_programs_of_an_objective_end_with_the_executor(tmp_path: Path) -> None:
+    executor = ProcessWorkers(1)
+    executor.submit(start_program_and, "hang", str(tmp_path))
+    pids = pids_in(tmp_path)
+    executor.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+    assert not any(_runs(pid) for pid in pids)
+    assert members(pids[0]) == []
+
+
+@linux_only
+@pytest.mark.parametrize("then", ["hang", "compute"])
+def test_programs_of_an_objective_end_with_a_parent_that_is_killed(then: str, tmp_path: Path) -> None:
+    command = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from quadrat.loop.process_workers import ProcessWorkers
+from test_process_workers import start_program_and
+if __name__ == "__main__":
+    ProcessWorkers(1).submit(start_program_and, {then!r}, {str(tmp_path)!r}).result()
+"""
+    (tmp_path / "parent.py").write_text(command)
+    parent = subprocess.Popen([sys.executable, str(tmp_path / "parent.py")])
+    try:
+        pids = pids_in(tmp_path)
+    finally:
+        parent.kill()
+        parent.wait()
+    _until(lambda: not any(_runs(pid) for pid in pids) and not members(pids[0]))
+
+
+def leave_a_thread() -> int:
+    threading.Thread(target=time.sleep, args=(600,)).start()
+    return os.getpid()
+
+
+def test_a_thread_that_an_objective_left_does_not_keep_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_workers, "_GRACE", 0.1)
+    with ProcessWorkers(1) as executor:
+        pid = executor.submit(leave_a_thread).result()
+    _until(lambda: not _runs(pid))
 
 
 PARENT = """
