@@ -119,6 +119,53 @@ def test_what_was_begun_and_not_ended_is_evaluated_again(at: int, tmp_path: Path
     assert all(trial.state is TrialState.COMPLETE for trial in study.trials)
 
 
+def interrupted_at_the_second_trial(study: Study, error: type[BaseException]) -> None:
+    def objective(params: dict[str, Any]) -> float:
+        if len(study.get_trials(deepcopy=False)) == 2:
+            raise error
+        return value_of(params)
+
+    with pytest.raises(error):
+        run(study, objective)
+
+
+def test_a_trial_that_kills_this_process_again_and_again_has_failed_and_the_study_goes_on(tmp_path: Path) -> None:
+    """Each coordinator stands for a process: nothing is known but what is in the study."""
+    for _ in range(3):
+        interrupted_at_the_second_trial(study_at(tmp_path / "log"), Killed)
+    study = study_at(tmp_path / "log")
+    calls: list[dict[str, Any]] = []
+
+    def noted(params: dict[str, Any]) -> float:
+        calls.append(params)
+        return value_of(params)
+
+    assert run(study, noted, n_trials=4) == "all 4 trials done"
+    assert [trial.state.name for trial in study.trials] == ["COMPLETE", "FAIL", "COMPLETE", "COMPLETE"]
+    assert study.trials[1].user_attrs[FAILURE] == (
+        "WorkerDied: its process ended 3 times, and it is not evaluated again"
+    )
+    assert study.trials[1].params not in calls
+
+
+def test_a_trial_that_somebody_interrupted_is_evaluated_however_often(tmp_path: Path) -> None:
+    for _ in range(5):
+        interrupted_at_the_second_trial(study_at(tmp_path / "log"), KeyboardInterrupt)
+    study = study_at(tmp_path / "log")
+    run(study, n_trials=3)
+    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 3
+
+
+def test_deaths_of_workers_and_of_this_process_are_counted_together(tmp_path: Path) -> None:
+    interrupted_at_the_second_trial(study_at(tmp_path / "log"), Killed)
+    study, made = study_at(tmp_path / "log"), []  # type: ignore[var-annotated]
+    Coordinator(study, SPACE, pools(always_dies, made), n_trials=2).run()
+    assert len(made) == 3, "two that died, and a new one"
+    assert study.trials[1].user_attrs[FAILURE].endswith(", 3 times")
+    for executor in made:
+        executor.shutdown()
+
+
 def test_a_trial_that_was_asked_but_has_no_owner_yet_is_taken_over(tmp_path: Path) -> None:
     study = study_at(tmp_path / "log")
     study.ask()
