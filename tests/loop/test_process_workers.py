@@ -10,17 +10,20 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
+from concurrent.futures import Future, ProcessPoolExecutor, wait
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
+import quadrat as qd
 from quadrat.errors import InvalidInput
 from quadrat.loop import process_workers
+from quadrat.loop.loop import failure_text
 from quadrat.loop.process_workers import ProcessWorkers
-from quadrat.loop.workers import WorkerDied
+from quadrat.loop.workers import FailedThere, WorkerDied
 
 
 @pytest.fixture
@@ -79,6 +82,68 @@ def test_values_and_exceptions_come_back(workers: ProcessWorkers) -> None:
     assert list(workers.map(double, range(7))) == [0, 2, 4, 6, 8, 10, 12]
     with pytest.raises(ValueError, match="not 3"):
         workers.submit(refuse, 3).result()
+
+
+class NeedsTwo(Exception):
+    """Unpickling calls it with what Exception was given, which is too little."""
+
+    def __init__(self, what: str, code: int) -> None:
+        super().__init__(f"{what} with code {code}")
+
+
+class HoldsALock(Exception):
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.lock = threading.Lock()
+
+
+class HoldsAGenerator(Exception):
+    def __init__(self, what: str) -> None:
+        super().__init__(what, (x for x in range(3)))
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class HasNoMessage(HoldsALock):
+    def __str__(self) -> str:
+        raise ZeroDivisionError
+
+
+ERRORS: dict[str, Callable[[], Exception]] = {
+    "NeedsTwo: it broke with code 7": lambda: NeedsTwo("it broke", 7),
+    "HoldsALock: it broke": lambda: HoldsALock("it broke"),
+    "HoldsAGenerator: it broke": lambda: HoldsAGenerator("it broke"),
+    "HasNoMessage": lambda: HasNoMessage("it broke"),
+}
+
+
+def raise_in_a_worker(params: dict[str, float]) -> float:
+    if params["x"] > 0:
+        raise ERRORS[list(ERRORS)[int(params["which"])]]()
+    return params["x"]
+
+
+@pytest.mark.parametrize("text", ERRORS)
+def test_exceptions_that_cannot_be_sent_come_back_as_text(text: str, workers: ProcessWorkers) -> None:
+    params = {"x": 1.0, "which": float(list(ERRORS).index(text))}
+    with pytest.raises(FailedThere) as caught:
+        workers.submit(raise_in_a_worker, params).result()
+    assert failure_text(caught.value) == text
+    assert "in raise_in_a_worker" in "".join(traceback.format_exception(caught.value)), "where it was raised"
+
+
+@pytest.mark.parametrize("kind", [ProcessWorkers, ProcessPoolExecutor])
+def test_exceptions_that_cannot_be_sent_fail_their_trials_alone(
+    kind: type[ProcessWorkers] | type[ProcessPoolExecutor],
+) -> None:
+    space = qd.Space(x=qd.Float(-1, 1), which=qd.Int(0, len(ERRORS) - 1))
+    with kind(2) as executor:
+        result = qd.maximize(raise_in_a_worker, space, n_trials=12, method="RandomSearch", executor=executor)
+    assert result.message == "all 12 trials done"
+    for record in result.trials:
+        expected = list(ERRORS)[record.params["which"]] if record.params["x"] > 0 else None
+        assert record.failure == expected
 
 
 def test_no_more_processes_than_asked_for_and_they_are_used_again(workers: ProcessWorkers) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import threading
@@ -19,7 +20,7 @@ from optuna.trial import TrialState
 
 import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.loop.workers import ExecutorGone, Here, OnExecutor, WorkerDied, Workers
+from quadrat.loop.workers import ExecutorGone, Finished, Here, OnExecutor, WorkerDied, Workers
 from quadrat.studies import Coordinator
 from quadrat.studies.lease import Lease
 from quadrat.studies.telling import FAILURE
@@ -94,6 +95,36 @@ def test_trials_of_earlier_runs_count(tmp_path: Path) -> None:
 
 class Killed(BaseException):
     """As a process that is killed in the middle of an evaluation: nothing is told."""
+
+
+@pytest.fixture(autouse=True)
+def killed_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    collect = Here.collect
+
+    def collected(self: Here, timeout: float | None) -> list[Finished]:
+        finished = collect(self, timeout)
+        for one in finished:
+            if isinstance(one.error, Killed):
+                raise one.error
+        return finished
+
+    monkeypatch.setattr(Here, "collect", collected)
+
+
+@pytest.mark.parametrize(
+    "error", [asyncio.CancelledError("too late"), GeneratorExit("too late"), SystemExit("too late")]
+)
+def test_whatever_an_objective_raises_fails_its_trial(error: BaseException, tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+
+    def objective(params: dict[str, Any]) -> float:
+        if len(study.get_trials(deepcopy=False)) == 2:
+            raise error
+        return value_of(params)
+
+    assert run(study, objective, n_trials=3) == "all 3 trials done"
+    assert [trial.state.name for trial in study.trials] == ["COMPLETE", "FAIL", "COMPLETE"]
+    assert study.trials[1].user_attrs[FAILURE] == f"{type(error).__name__}: too late"
 
 
 @pytest.mark.parametrize("at", [0, 3, 7])

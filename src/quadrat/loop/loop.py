@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from quadrat.errors import NotAvailable
-from quadrat.loop.workers import ExecutorGone, Finished, WorkerDied, Workers
+from quadrat.loop.workers import ExecutorGone, Finished, WorkerDied, Workers, error_text
 from quadrat.optimizer import Trial
 
 __all__ = ["Door", "Loop", "failure_text"]
@@ -26,7 +26,7 @@ _logger = logging.getLogger(__name__)
 
 def failure_text(error: BaseException) -> str:
     """Return what is kept of the exception that failed a trial: its type and its message."""
-    return f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
+    return error_text(error)[:_LONGEST_REASON]
 
 
 class Door(Protocol):

@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 
 from quadrat._core.moved import renamed
 from quadrat.errors import InvalidInput
-from quadrat.loop.workers import WorkerDied
+from quadrat.loop.workers import WorkerDied, with_errors_that_travel
 
 __all__ = ["ProcessWorkers"]
 
@@ -238,7 +238,7 @@ class ProcessWorkers(Executor):
 def _limited(threads: int, call: Callable[[], _T]) -> _T:
     """Call with few threads of linear algebra: those of several processes would fight over the cores."""
     with threadpool_limits(threads):
-        return call()
+        return with_errors_that_travel(call)
 
 
 def _fresh_processes() -> BaseContext:
