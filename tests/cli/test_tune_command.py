@@ -25,6 +25,7 @@ from quadrat.cli import main
 from quadrat.cli.tune_command import TuneOptions
 from quadrat.errors import QuadratWarning
 from quadrat.studies import open_storage
+from quadrat.studies.coordinator import BEGUN
 
 OBJECTIVES = '''
 """Objectives to tune."""
@@ -482,6 +483,20 @@ def wait_for_trials(n: int, storage: str) -> None:
                 return
         time.sleep(0.05)
     raise AssertionError("no trials")
+
+
+@pytest.mark.parametrize("kind", ["params", "trial"])
+def test_the_limit_of_a_trial_counts_from_its_beginning(kind: str, folder: Path) -> None:
+    """The import takes longer than a trial may, and so does the start of a worker."""
+    (folder / "train.py").write_text(
+        "import time\n"
+        "time.sleep(1.5)\n"
+        "def params(params):\n    return params['x']\n"
+        "def trial(trial):\n    return trial.suggest_float('x', -1, 1)\n"
+    )
+    assert tune("-n", "2", "--trial-timeout", "1", objective=f"train.py:{kind}", space=kind == "params") == 0
+    assert [trial.state for trial in study().trials] == [TrialState.COMPLETE] * 2
+    assert all(BEGUN not in trial.system_attrs for trial in study().trials), "none was evaluated twice"
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which Linux has")

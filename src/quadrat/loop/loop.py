@@ -20,6 +20,7 @@ from quadrat.optimizer import Trial
 __all__ = ["Door", "Loop", "failure_text"]
 
 _PATIENCE = 1.0  # seconds between two looks at the clock, at signals and at what is overdue
+_START = 300.0  # seconds that a worker has to start and to import an objective, beyond what a trial may take
 _LONGEST_REASON = 500  # characters of an exception that are kept; the log has all of it
 _logger = logging.getLogger(__name__)
 
@@ -70,7 +71,8 @@ class Loop:
     The trial of a worker that died is evaluated again, `retries` times before it has failed, and broken workers are
     made again. The door counts evaluations: those in which an earlier process died count too. With None neither is:
     broken workers end the loop, and a trial whose evaluation did not begin before the end stays pending. An evaluation
-    that takes longer than `trial_timeout` seconds is ended and counts as that of a worker that died.
+    that takes longer than `trial_timeout` seconds, counted from the call of the objective where workers can say when it
+    was, is ended and counts as that of a worker that died.
     """
 
     def __init__(
@@ -169,7 +171,8 @@ class Loop:
         if self._door.deadline is not None and self._door.deadline > now:
             limits.append(self._door.deadline - now)
         if self._trial_timeout is not None:
-            first = min((running.since for running in self._running.values()), default=now)
+            began = [self._workers.began(number) for number in self._running]
+            first = min((now if one is None else one for one in began), default=now)
             limits.append(max(0.01, first + self._trial_timeout - now))
         return min(limits)
 
@@ -177,7 +180,9 @@ class Loop:
         if self._trial_timeout is None:
             return
         for number, running in list(self._running.items()):
-            if not running.overdue and time.monotonic() - running.since > self._trial_timeout:
+            began = self._workers.began(number)
+            latest = running.since + _START if began is None else began
+            if not running.overdue and time.monotonic() - latest > self._trial_timeout:
                 running.overdue = True
                 self._workers.abandon(number)
 

@@ -21,6 +21,7 @@ from concurrent.futures import wait as _wait_for
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as _wait_for_any
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
@@ -34,7 +35,7 @@ from quadrat._core.moved import renamed
 from quadrat.errors import InvalidInput
 from quadrat.loop.workers import WorkerDied, with_errors_that_travel
 
-__all__ = ["ProcessWorkers"]
+__all__ = ["ProcessWorkers", "objective_begins"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -43,14 +44,27 @@ _GRACE = 5.0  # seconds that a worker without work has to exit: threads that an 
 _GONE = 30.0  # seconds to wait for a group that was killed; the kernel may hold a process that waits for a disk
 _HAS_GROUPS = hasattr(os, "killpg") and hasattr(os, "fork")  # not on Windows
 _logger = logging.getLogger(__name__)
+_signs: list[Connection] = []  # in a worker: where it says that an objective begins
 
 
 @dataclass(eq=False)
 class _Worker:
-    """A pool of one process, and that process, which stays known when the pool has forgotten it."""
+    """A pool of one process, and that process, which stays known when the pool has forgotten it.
+
+    `signs` are the times, of the monotonic clock, at which the process began a call; `began` is that of its last call.
+    """
 
     pool: ProcessPoolExecutor
     process: BaseProcess
+    signs: Connection
+    began: float | None = None
+
+    def look(self) -> float | None:
+        """Return when the process began its last call; None as long as it has not."""
+        with suppress(EOFError, OSError):  # it died
+            while self.signs.poll():
+                self.began = self.signs.recv()
+        return self.began
 
     def kill(self) -> None:
         """End the process and whatever was started in its group."""
@@ -139,6 +153,12 @@ class ProcessWorkers(Executor):
         if worker is not None:
             worker.kill()
 
+    def began(self, future: Future[Any]) -> float | None:
+        """Return when the call of a `future` began, on the monotonic clock; None before that, and when it is over."""
+        with self._lock:
+            worker = self._busy.get(future)
+            return None if worker is None else worker.look()
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """As every executor's; what waits is called unless `cancel_futures`."""
         with self._lock:
@@ -202,15 +222,19 @@ class ProcessWorkers(Executor):
     def _begun(self, call: Callable[[], Any]) -> tuple[_Worker, Future[Any]]:
         while self._idle:
             worker = self._idle.pop()
+            worker.look()
+            worker.began = None
             try:
                 return worker, worker.pool.submit(call)
             except BrokenExecutor:  # its process died while it had nothing to do
                 continue
-        surroundings = dict(os.environ), str(Path.cwd()), multiprocessing.get_start_method(allow_none=True)
+        signs, there = self._context.Pipe(duplex=False)
+        surroundings = dict(os.environ), str(Path.cwd()), multiprocessing.get_start_method(allow_none=True), there
         pool = ProcessPoolExecutor(1, mp_context=self._context, initializer=_begin_worker, initargs=surroundings)
         running = pool.submit(call)
+        there.close()  # the process has it
         [process] = pool._processes.values()
-        return _Worker(pool, process), running
+        return _Worker(pool, process, signs), running
 
     def _ended(self, answer: Future[Any], running: Future[Any]) -> None:
         # Called by a thread of the pool. A broken pool holds its lock meanwhile: it must not be touched, only dropped.
@@ -238,7 +262,18 @@ class ProcessWorkers(Executor):
 def _limited(threads: int, call: Callable[[], _T]) -> _T:
     """Call with few threads of linear algebra: those of several processes would fight over the cores."""
     with threadpool_limits(threads):
+        if not getattr(getattr(call, "func", None), "says_when_it_begins", False):
+            objective_begins()
         return with_errors_that_travel(call)
+
+
+def objective_begins() -> None:
+    """Say, in a worker process, that an objective is called now: from here on its time counts.
+
+    Callables with a true attribute `says_when_it_begins` do it themselves, such as those that first import something.
+    """
+    for connection in _signs:
+        connection.send(time.monotonic())  # a clock that all processes of a machine share
 
 
 def _fresh_processes() -> BaseContext:
@@ -262,11 +297,12 @@ def _lives(group: int) -> bool:
     return False
 
 
-def _begin_worker(environment: dict[str, str], folder: str, start_method: str | None) -> None:
+def _begin_worker(environment: dict[str, str], folder: str, start_method: str | None, signs: Connection) -> None:
     """Prepare a new process: it gets a group with a guard, and the environment and the folder of the parent.
 
     Processes that an objective begins start as they would in the parent.
     """
+    _signs[:] = [signs]
     multiprocessing.set_start_method(start_method, force=True)
     os.environ.clear()
     os.environ.update(environment)

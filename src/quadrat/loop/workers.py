@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -112,6 +113,9 @@ class Workers(Protocol):
     def cancel(self) -> None:
         """Drop the trials whose evaluation has not begun."""
 
+    def began(self, number: int) -> float | None:
+        """Return when the evaluation of a trial began, on the monotonic clock; None before that."""
+
     def abandon(self, number: int) -> None:
         """Give up a trial that takes too long; it comes back as finished, with an error."""
 
@@ -150,6 +154,10 @@ class Here:
     def cancel(self) -> None:
         self._trial = None
 
+    def began(self, number: int) -> float | None:  # noqa: ARG002
+        """Never: nobody can look while it runs."""
+        return None
+
     def abandon(self, number: int) -> None:
         """Nothing: whoever waits here cannot interrupt what runs here."""
 
@@ -163,6 +171,7 @@ class OnExecutor:
         self._executor = executor
         self._n = n
         self._running: dict[Future[Any], Trial] = {}
+        self._given: dict[int, float] = {}  # when trials were given to the executor
         self.broken: str | None = None
 
     @property
@@ -174,6 +183,7 @@ class OnExecutor:
         return bool(self._running)
 
     def start(self, trial: Trial) -> None:
+        self._given[trial.number] = time.monotonic()
         try:
             self._running[self._executor.submit(self._objective, dict(trial.params))] = trial
         except RuntimeError as error:  # broken (a worker died) or shut down: it takes no more work
@@ -184,11 +194,19 @@ class OnExecutor:
         finished = []
         for future in sorted(done, key=lambda future: self._running[future].number):
             trial = self._running.pop(future)
+            self._given.pop(trial.number, None)
             error = CancelledError() if future.cancelled() else future.exception()
             if isinstance(error, BrokenExecutor):
                 self.broken = f"{type(error).__name__}: {error}"
             finished.append(Finished(trial, error=error) if error else Finished(trial, future.result()))
         return finished
+
+    def began(self, number: int) -> float | None:
+        """Return when the evaluation of a trial began, where the executor has a method `began`, or was given to it."""
+        look: Callable[[Future[Any]], float | None] | None = getattr(self._executor, "began", None)
+        if look is None:
+            return self._given[number]
+        return next((look(future) for future, trial in self._running.items() if trial.number == number), None)
 
     def abandon(self, number: int) -> None:
         """Give up a trial.
