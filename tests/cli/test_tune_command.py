@@ -485,6 +485,33 @@ def wait_for_trials(n: int, storage: str) -> None:
     raise AssertionError("no trials")
 
 
+@pytest.mark.parametrize("more", [[], ["--workers", "1"]], ids=["here", "on a worker"])
+@pytest.mark.parametrize("left", ["thread", "pool"])
+def test_threads_that_an_objective_left_do_not_keep_the_command(left: str, more: list[str], folder: Path) -> None:
+    """A thread that never ends is left behind; a pool that has nothing to do is ended by Python."""
+    (folder / "train.py").write_text(
+        "import threading, time\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "pool = ThreadPoolExecutor(1)\n"
+        "def thread(params):\n"
+        "    threading.Thread(target=time.sleep, args=(3600,), name='never-ends').start()\n"
+        "    return params['x']\n"
+        "def pool_(params):\n"
+        "    return pool.submit(abs, params['x']).result()\n"
+    )
+    objective = {"thread": "train.py:thread", "pool": "train.py:pool_"}[left]
+    command = [sys.executable, "-m", "quadrat.cli", "tune", objective, "--space", "space.toml", "-n", "1", *more]
+    process = started(command, 0.0)
+    try:
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    assert "1 complete; all 1 trials done" in out
+    said = "ended without waiting for threads that the objective left (never-ends)"
+    assert (said in err) == (left == "thread" and not more)
+
+
 @pytest.mark.parametrize("kind", ["params", "trial"])
 def test_the_limit_of_a_trial_counts_from_its_beginning(kind: str, folder: Path) -> None:
     """The import takes longer than a trial may, and so does the start of a worker."""
