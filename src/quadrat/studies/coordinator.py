@@ -208,7 +208,10 @@ class Coordinator:
         return None
 
     def count(self, number: int, change: int) -> int:
-        """Count the evaluations of a trial that began; of the first one the study knows by the owner of the trial."""
+        """Add `change` to the evaluations that began of the trial with a `number`; return how many there are.
+
+        Of the first one the study knows by the owner of the trial; the others are written there before they begin.
+        """
         count = self._evaluations.get(number, 0) + change
         if count != 1 or number in self._evaluations:
             self._study._storage.set_trial_system_attr(self._ids[number], BEGUN, count)
