@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -9,7 +10,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import optuna
@@ -23,6 +25,7 @@ from quadrat.cli import main
 from quadrat.cli.tune_command import TuneOptions
 from quadrat.errors import QuadratWarning
 from quadrat.studies import open_storage
+from quadrat.studies.coordinator import BEGUN
 
 OBJECTIVES = '''
 """Objectives to tune."""
@@ -308,6 +311,17 @@ def test_an_objective_that_defines_its_space_as_it_runs_on_workers() -> None:
     assert {trial.user_attrs["pid"] for trial in here.trials} == {os.getpid()}
 
 
+@pytest.mark.parametrize("more", [["--workers", "2"], ["--trial-timeout", "100"]], ids=" ".join)
+def test_an_objective_that_defines_its_space_as_it_runs_on_workers_and_a_database(more: list[str]) -> None:
+    """A worker opens the database itself, before the trials that it is given begin."""
+    where = "sqlite:///study.db"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", QuadratWarning)
+        assert tune("-n", "6", "--storage", where, *more, objective="train.py:define_by_run", space=False) == 0
+    assert [trial.state for trial in study(where).trials] == [TrialState.COMPLETE] * 6
+    assert os.getpid() not in {trial.user_attrs["pid"] for trial in study(where).trials}
+
+
 @pytest.mark.parametrize("executor", ["dask", "ray"])
 @pytest.mark.parametrize("kind", ["params", "trial"])
 def test_clusters(executor: str, kind: str) -> None:
@@ -469,6 +483,99 @@ def wait_for_trials(n: int, storage: str) -> None:
                 return
         time.sleep(0.05)
     raise AssertionError("no trials")
+
+
+@pytest.mark.parametrize("more", [[], ["--workers", "1"]], ids=["here", "on a worker"])
+@pytest.mark.parametrize("left", ["thread", "pool"])
+def test_threads_that_an_objective_left_do_not_keep_the_command(left: str, more: list[str], folder: Path) -> None:
+    """A thread that never ends is left behind; a pool that has nothing to do is ended by Python."""
+    (folder / "train.py").write_text(
+        "import threading, time\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "pool = ThreadPoolExecutor(1)\n"
+        "def thread(params):\n"
+        "    threading.Thread(target=time.sleep, args=(3600,), name='never-ends').start()\n"
+        "    return params['x']\n"
+        "def pool_(params):\n"
+        "    return pool.submit(abs, params['x']).result()\n"
+    )
+    objective = {"thread": "train.py:thread", "pool": "train.py:pool_"}[left]
+    command = [sys.executable, "-m", "quadrat.cli", "tune", objective, "--space", "space.toml", "-n", "1", *more]
+    process = started(command, 0.0)
+    try:
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    assert "1 complete; all 1 trials done" in out
+    said = "ended without waiting for threads that the objective left (never-ends)"
+    assert (said in err) == (left == "thread" and not more)
+
+
+@pytest.mark.parametrize("kind", ["params", "trial"])
+def test_the_limit_of_a_trial_counts_from_its_beginning(kind: str, folder: Path) -> None:
+    """The import takes longer than a trial may, and so does the start of a worker."""
+    (folder / "train.py").write_text(
+        "import time\n"
+        "time.sleep(1.5)\n"
+        "def params(params):\n    return params['x']\n"
+        "def trial(trial):\n    return trial.suggest_float('x', -1, 1)\n"
+    )
+    assert tune("-n", "2", "--trial-timeout", "1", objective=f"train.py:{kind}", space=kind == "params") == 0
+    assert [trial.state for trial in study().trials] == [TrialState.COMPLETE] * 2
+    assert all(BEGUN not in trial.system_attrs for trial in study().trials), "none was evaluated twice"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which Linux has")
+@pytest.mark.parametrize("how", ["time-out", "SIGTERM twice", "kill -9"])
+def test_programs_that_an_objective_started_end_with_it(how: str, folder: Path) -> None:
+    (folder / "train.py").write_text(
+        "import os, subprocess, time\n"
+        "def hangs(params):\n"
+        "    program = subprocess.Popen(['sleep', '600'])\n"
+        "    with open('pids', 'a') as file:\n"
+        "        file.write(f'{os.getpid()} {program.pid} .\\n')\n"
+        "    time.sleep(600)\n"
+    )
+    command = [sys.executable, "-m", "quadrat.cli", "tune", "train.py:hangs", "--space", "space.toml", "-n", "1"]
+    more = ["--trial-timeout", "0.5"] if how == "time-out" else ["--workers", "1"]
+    process = started([*command, *more], 0.0)
+    evaluations = 3 if how == "time-out" else 1
+    try:
+        until(lambda: (folder / "pids").exists() and (folder / "pids").read_text().count(".") == evaluations)
+        if how == "kill -9":
+            process.kill()
+        elif how != "time-out":
+            process.terminate()
+            assert process.stderr is not None
+            assert "interrupt again" in process.stderr.readline()
+            process.terminate()
+        process.wait(60)
+        pids = {pid for line in (folder / "pids").read_text().splitlines() for pid in line.split()[:2]}
+        until(lambda: not alive(pids))
+    finally:
+        process.kill()
+        for pipe in (process.stdout, process.stderr):
+            assert pipe is not None
+            pipe.close()
+        process.wait()
+
+
+def alive(pids: set[str]) -> list[str]:
+    """The processes that have one of these numbers, or are in a group of that number, and are alive."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, group = path.read_text().rsplit(")", 1)[1].split()[:3]
+            found += [path.parent.name] if state != "Z" and {group, path.parent.name} & pids else []
+    return found
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_a_server_that_stops_during_the_run(

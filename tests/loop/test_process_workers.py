@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from multiprocessing.connection import Connection
@@ -15,9 +18,12 @@ from pathlib import Path
 
 import pytest
 
+import quadrat as qd
 from quadrat.errors import InvalidInput
+from quadrat.loop import process_workers
+from quadrat.loop.loop import failure_text
 from quadrat.loop.process_workers import ProcessWorkers
-from quadrat.loop.workers import WorkerDied
+from quadrat.loop.workers import FailedThere, WorkerDied
 
 
 @pytest.fixture
@@ -78,6 +84,68 @@ def test_values_and_exceptions_come_back(workers: ProcessWorkers) -> None:
         workers.submit(refuse, 3).result()
 
 
+class NeedsTwo(Exception):
+    """Unpickling calls it with what Exception was given, which is too little."""
+
+    def __init__(self, what: str, code: int) -> None:
+        super().__init__(f"{what} with code {code}")
+
+
+class HoldsALock(Exception):
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.lock = threading.Lock()
+
+
+class HoldsAGenerator(Exception):
+    def __init__(self, what: str) -> None:
+        super().__init__(what, (x for x in range(3)))
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class HasNoMessage(HoldsALock):
+    def __str__(self) -> str:
+        raise ZeroDivisionError
+
+
+ERRORS: dict[str, Callable[[], Exception]] = {
+    "NeedsTwo: it broke with code 7": lambda: NeedsTwo("it broke", 7),
+    "HoldsALock: it broke": lambda: HoldsALock("it broke"),
+    "HoldsAGenerator: it broke": lambda: HoldsAGenerator("it broke"),
+    "HasNoMessage": lambda: HasNoMessage("it broke"),
+}
+
+
+def raise_in_a_worker(params: dict[str, float]) -> float:
+    if params["x"] > 0:
+        raise ERRORS[list(ERRORS)[int(params["which"])]]()
+    return params["x"]
+
+
+@pytest.mark.parametrize("text", ERRORS)
+def test_exceptions_that_cannot_be_sent_come_back_as_text(text: str, workers: ProcessWorkers) -> None:
+    params = {"x": 1.0, "which": float(list(ERRORS).index(text))}
+    with pytest.raises(FailedThere) as caught:
+        workers.submit(raise_in_a_worker, params).result()
+    assert failure_text(caught.value) == text
+    assert "in raise_in_a_worker" in "".join(traceback.format_exception(caught.value)), "where it was raised"
+
+
+@pytest.mark.parametrize("kind", [ProcessWorkers, ProcessPoolExecutor])
+def test_exceptions_that_cannot_be_sent_fail_their_trials_alone(
+    kind: type[ProcessWorkers] | type[ProcessPoolExecutor],
+) -> None:
+    space = qd.Space(x=qd.Float(-1, 1), which=qd.Int(0, len(ERRORS) - 1))
+    with kind(2) as executor:
+        result = qd.maximize(raise_in_a_worker, space, n_trials=12, method="RandomSearch", executor=executor)
+    assert result.message == "all 12 trials done"
+    for record in result.trials:
+        expected = list(ERRORS)[record.params["which"]] if record.params["x"] > 0 else None
+        assert record.failure == expected
+
+
 def test_no_more_processes_than_asked_for_and_they_are_used_again(workers: ProcessWorkers) -> None:
     pids = {workers.submit(own_pid).result() for _ in range(4)}
     pids |= set(workers.map(own_pid, [0.05] * 6))
@@ -124,10 +192,10 @@ def test_a_process_that_died_while_idle_is_replaced(workers: ProcessWorkers) -> 
 def test_a_call_that_is_over_before_anybody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = ProcessWorkers._begun
 
-    def waits(self: ProcessWorkers, call: Callable[[], object]) -> tuple[ProcessPoolExecutor, Future[object]]:
-        pool, running = begun(self, call)
+    def waits(self: ProcessWorkers, call: Callable[[], object]) -> tuple[object, Future[object]]:
+        worker, running = begun(self, call)
         wait([running])
-        return pool, running
+        return worker, running
 
     monkeypatch.setattr(ProcessWorkers, "_begun", waits)
     with ProcessWorkers(1) as executor:
@@ -269,6 +337,97 @@ def _interrupted() -> tuple[list[Future[None]], list[int]]:
             raise KeyboardInterrupt
     except KeyboardInterrupt:
         return futures, pids
+
+
+def start_program_and(then: str, folder: str) -> None:
+    """Start a program that would live on; then hang, also without giving other threads a turn, or die."""
+    program = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    (Path(folder) / "pids").write_text(f"{os.getpid()} {program.pid}")
+    if then == "die":
+        os._exit(1)
+    if then == "hang":
+        time.sleep(600)
+    ctypes.PyDLL(None).sleep(600)
+
+
+def pids_in(folder: Path) -> list[int]:
+    path = folder / "pids"
+    _until(lambda: path.exists() and len(path.read_text().split()) == 2)
+    return [int(pid) for pid in path.read_text().split()]
+
+
+def members(group: int) -> list[int]:
+    """The living processes of a group."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, of_group = path.read_text().rsplit(")", 1)[1].split()[:3]
+        except OSError:
+            continue
+        if int(of_group) == group and state != "Z":
+            found.append(int(path.parent.name))
+    return found
+
+
+linux_only = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc, which Linux has")
+
+
+@linux_only
+@pytest.mark.parametrize("then", ["hang", "compute", "die"])
+def test_programs_of_an_objective_end_before_it_is_tried_again(then: str, tmp_path: Path) -> None:
+    with ProcessWorkers(1) as executor:
+        lost = executor.submit(start_program_and, then, str(tmp_path))
+        pids = pids_in(tmp_path)
+        if then != "die":
+            executor.abandon(lost)
+        with pytest.raises(WorkerDied):
+            lost.result(timeout=30)
+        assert not any(_runs(pid) for pid in pids)
+        assert members(pids[0]) == []
+        assert executor.submit(double, 2).result(timeout=30) == 4
+
+
+@linux_only
+def test_programs_of_an_objective_end_with_the_executor(tmp_path: Path) -> None:
+    executor = ProcessWorkers(1)
+    executor.submit(start_program_and, "hang", str(tmp_path))
+    pids = pids_in(tmp_path)
+    executor.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+    assert not any(_runs(pid) for pid in pids)
+    assert members(pids[0]) == []
+
+
+@linux_only
+@pytest.mark.parametrize("then", ["hang", "compute"])
+def test_programs_of_an_objective_end_with_a_parent_that_is_killed(then: str, tmp_path: Path) -> None:
+    command = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from quadrat.loop.process_workers import ProcessWorkers
+from test_process_workers import start_program_and
+if __name__ == "__main__":
+    ProcessWorkers(1).submit(start_program_and, {then!r}, {str(tmp_path)!r}).result()
+"""
+    (tmp_path / "parent.py").write_text(command)
+    parent = subprocess.Popen([sys.executable, str(tmp_path / "parent.py")])
+    try:
+        pids = pids_in(tmp_path)
+    finally:
+        parent.kill()
+        parent.wait()
+    _until(lambda: not any(_runs(pid) for pid in pids) and not members(pids[0]))
+
+
+def leave_a_thread() -> int:
+    threading.Thread(target=time.sleep, args=(600,)).start()
+    return os.getpid()
+
+
+def test_a_thread_that_an_objective_left_does_not_keep_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_workers, "_GRACE", 0.1)
+    with ProcessWorkers(1) as executor:
+        pid = executor.submit(leave_a_thread).result()
+    _until(lambda: not _runs(pid))
 
 
 PARENT = """

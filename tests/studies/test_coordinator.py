@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import threading
@@ -19,7 +20,7 @@ from optuna.trial import TrialState
 
 import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
-from quadrat.loop.workers import ExecutorGone, Here, OnExecutor, WorkerDied, Workers
+from quadrat.loop.workers import ExecutorGone, Finished, Here, OnExecutor, WorkerDied, Workers
 from quadrat.studies import Coordinator
 from quadrat.studies.lease import Lease
 from quadrat.studies.telling import FAILURE
@@ -96,6 +97,36 @@ class Killed(BaseException):
     """As a process that is killed in the middle of an evaluation: nothing is told."""
 
 
+@pytest.fixture(autouse=True)
+def killed_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    collect = Here.collect
+
+    def collected(self: Here, timeout: float | None) -> list[Finished]:
+        finished = collect(self, timeout)
+        for one in finished:
+            if isinstance(one.error, Killed):
+                raise one.error
+        return finished
+
+    monkeypatch.setattr(Here, "collect", collected)
+
+
+@pytest.mark.parametrize(
+    "error", [asyncio.CancelledError("too late"), GeneratorExit("too late"), SystemExit("too late")]
+)
+def test_whatever_an_objective_raises_fails_its_trial(error: BaseException, tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+
+    def objective(params: dict[str, Any]) -> float:
+        if len(study.get_trials(deepcopy=False)) == 2:
+            raise error
+        return value_of(params)
+
+    assert run(study, objective, n_trials=3) == "all 3 trials done"
+    assert [trial.state.name for trial in study.trials] == ["COMPLETE", "FAIL", "COMPLETE"]
+    assert study.trials[1].user_attrs[FAILURE] == f"{type(error).__name__}: too late"
+
+
 @pytest.mark.parametrize("at", [0, 3, 7])
 def test_what_was_begun_and_not_ended_is_evaluated_again(at: int, tmp_path: Path) -> None:
     """With the same number and parameters; the study is that of a run that was not interrupted."""
@@ -117,6 +148,53 @@ def test_what_was_begun_and_not_ended_is_evaluated_again(at: int, tmp_path: Path
     run(whole)
     assert params_of(study) == params_of(whole)
     assert all(trial.state is TrialState.COMPLETE for trial in study.trials)
+
+
+def interrupted_at_the_second_trial(study: Study, error: type[BaseException]) -> None:
+    def objective(params: dict[str, Any]) -> float:
+        if len(study.get_trials(deepcopy=False)) == 2:
+            raise error
+        return value_of(params)
+
+    with pytest.raises(error):
+        run(study, objective)
+
+
+def test_a_trial_that_kills_this_process_again_and_again_has_failed_and_the_study_goes_on(tmp_path: Path) -> None:
+    """Each coordinator stands for a process: nothing is known but what is in the study."""
+    for _ in range(3):
+        interrupted_at_the_second_trial(study_at(tmp_path / "log"), Killed)
+    study = study_at(tmp_path / "log")
+    calls: list[dict[str, Any]] = []
+
+    def noted(params: dict[str, Any]) -> float:
+        calls.append(params)
+        return value_of(params)
+
+    assert run(study, noted, n_trials=4) == "all 4 trials done"
+    assert [trial.state.name for trial in study.trials] == ["COMPLETE", "FAIL", "COMPLETE", "COMPLETE"]
+    assert study.trials[1].user_attrs[FAILURE] == (
+        "WorkerDied: its process ended 3 times, and it is not evaluated again"
+    )
+    assert study.trials[1].params not in calls
+
+
+def test_a_trial_that_somebody_interrupted_is_evaluated_however_often(tmp_path: Path) -> None:
+    for _ in range(5):
+        interrupted_at_the_second_trial(study_at(tmp_path / "log"), KeyboardInterrupt)
+    study = study_at(tmp_path / "log")
+    run(study, n_trials=3)
+    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 3
+
+
+def test_deaths_of_workers_and_of_this_process_are_counted_together(tmp_path: Path) -> None:
+    interrupted_at_the_second_trial(study_at(tmp_path / "log"), Killed)
+    study, made = study_at(tmp_path / "log"), []  # type: ignore[var-annotated]
+    Coordinator(study, SPACE, pools(always_dies, made), n_trials=2).run()
+    assert len(made) == 3, "two that died, and a new one"
+    assert study.trials[1].user_attrs[FAILURE].endswith(", 3 times")
+    for executor in made:
+        executor.shutdown()
 
 
 def test_a_trial_that_was_asked_but_has_no_owner_yet_is_taken_over(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import math
+import os
 import signal
 import sys
 import threading
@@ -39,6 +41,8 @@ from quadrat.studies.telling import FAILURE
 __all__ = ["TuneOptions", "tune"]
 
 DEFAULT_TRIALS = 50
+_ERROR, _REFUSED = 1, 2  # exit statuses: of Python for an exception, and of the command for bad input
+_GRACE = 5.0  # seconds that threads of an objective have to end when all else is done
 _SQLITE = "sqlite:///"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _WORDS = {TrialState.COMPLETE: "complete", TrialState.FAIL: "failed", TrialState.PRUNED: "pruned"}
@@ -83,12 +87,50 @@ def tune(options: TuneOptions) -> int:
     """Run a study to its end, show it, and return the exit status: 0, or 130 or 143 where a signal interrupted it."""
     _check_positive(options)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+    before, status = set(threading.enumerate()), _ERROR
     try:
         with _termination_as_interrupt():
-            return _opened_and_run(options)
+            status = _opened_and_run(options)
     except KeyboardInterrupt as interrupt:  # before or after the run; during the run the second signal
         sys.stderr.write("quadrat: stopped; what was running is evaluated again when the study goes on\n")
-        return 128 + int((interrupt.args or (signal.SIGINT,))[0])
+        status = 128 + int((interrupt.args or (signal.SIGINT,))[0])
+    except QuadratError:
+        status = _REFUSED
+        raise
+    finally:
+        left = [one for one in threading.enumerate() if one not in before and not one.daemon]
+        if left and _is_the_program():
+            _limit_waiting(left, status)
+    return status
+
+
+def _is_the_program() -> bool:
+    """Return whether this process is the command `quadrat`, and not a program that calls it."""
+    main = getattr(sys.modules["__main__"], "main", None)
+    return getattr(main, "__module__", None) == "quadrat.cli.main"
+
+
+def _limit_waiting(threads: list[threading.Thread], status: int) -> None:
+    """Have this process end soon after its end began, with a status, though an objective left threads.
+
+    Python waits for them without limit, and has no way to end them. It wakes those that only wait for work itself.
+    """
+    ending, ended = threading.Event(), threading.Event()
+    threading._register_atexit(ending.set)  # type: ignore[attr-defined]  # before Python waits for threads
+    atexit.register(ended.set)  # after it did
+
+    def watch() -> None:
+        ending.wait()
+        if ended.wait(_GRACE):
+            return
+        names = ", ".join(thread.name for thread in threads if thread.is_alive())
+        sys.stderr.write(f"quadrat: ended without waiting for threads that the objective left ({names})\n")
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+    threading.Thread(target=watch, name="quadrat-exit", daemon=True).start()
 
 
 def _opened_and_run(options: TuneOptions) -> int:

@@ -14,19 +14,20 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from quadrat.errors import NotAvailable
-from quadrat.loop.workers import ExecutorGone, Finished, WorkerDied, Workers
+from quadrat.loop.workers import ExecutorGone, Finished, WorkerDied, Workers, error_text
 from quadrat.optimizer import Trial
 
 __all__ = ["Door", "Loop", "failure_text"]
 
 _PATIENCE = 1.0  # seconds between two looks at the clock, at signals and at what is overdue
+_START = 300.0  # seconds that a worker has to start and to import an objective, beyond what a trial may take
 _LONGEST_REASON = 500  # characters of an exception that are kept; the log has all of it
 _logger = logging.getLogger(__name__)
 
 
 def failure_text(error: BaseException) -> str:
     """Return what is kept of the exception that failed a trial: its type and its message."""
-    return f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
+    return error_text(error)[:_LONGEST_REASON]
 
 
 class Door(Protocol):
@@ -46,6 +47,9 @@ class Door(Protocol):
     def ending(self) -> str | None:
         """Return why nothing more should begin; None as long as there is no reason."""
 
+    def count(self, number: int, change: int) -> int:
+        """Count the evaluations of a trial: 1 more that begins, or -1 for one that was not the trial's; return all."""
+
     def is_cut_off(self, error: BaseException) -> bool:
         """Return whether an exception of an evaluation is no fault of the objective, so that it is made again."""
 
@@ -56,16 +60,19 @@ class _Running:
 
     trial: Trial
     since: float
+    tries: int  # evaluations that began, this one included
     overdue: bool = False
+    counts: bool = True  # as a try, should it never end
 
 
 class Loop:
     """Keeps workers busy with the trials of a door.
 
     The trial of a worker that died is evaluated again, `retries` times before it has failed, and broken workers are
-    made again. With None neither is: broken workers end the loop, and a trial whose evaluation did not begin before the
-    end stays pending. An evaluation that takes longer than `trial_timeout` seconds is ended and counts as that of a
-    worker that died.
+    made again. The door counts evaluations: those in which an earlier process died count too. With None neither is:
+    broken workers end the loop, and a trial whose evaluation did not begin before the end stays pending. An evaluation
+    that takes longer than `trial_timeout` seconds, counted from the call of the objective where workers can say when it
+    was, is ended and counts as that of a worker that died.
     """
 
     def __init__(
@@ -83,7 +90,6 @@ class Loop:
         self._waiting: list[Trial] = []  # begun, but not with a worker
         self._running: dict[int, _Running] = {}
         self._untold: list[Finished] = []
-        self._tries: dict[int, int] = {}
         self._gone: ExecutorGone | None = None
 
     @property
@@ -107,7 +113,7 @@ class Loop:
             self._workers.cancel()
         while not self._ends() and self._workers.room and self._start_one():
             pass
-        if not self._workers.busy and (self._ends() or self._workers.broken is None):
+        if not self._workers.busy and not self._untold and (self._ends() or self._workers.broken is None):
             return True
         for finished in self._workers.collect(self._patience()):
             self._finish(finished)
@@ -120,6 +126,13 @@ class Loop:
         """Drop the trials whose evaluation has not begun."""
         self._workers.cancel()
 
+    def leave(self) -> None:
+        """Take back the count of what runs: whoever runs the loop may leave it, and it has ended nobody."""
+        for number, running in self._running.items():
+            if running.counts:
+                self._door.count(number, -1)
+                running.counts = False
+
     @property
     def broken(self) -> str | None:
         """How the workers broke, where that ends the loop; None otherwise."""
@@ -130,14 +143,25 @@ class Loop:
 
     def _start_one(self) -> bool:
         """Give a worker something to do; return whether there was anything."""
-        trial = self._waiting.pop(0) if self._waiting else self._door.begin()
-        if trial is None:
-            return False
+        if not self._waiting:
+            trial = self._door.begin()
+            if trial is None:
+                return False
+            self._waiting.append(trial)
+        trial = self._waiting[0]
+        tries = self._door.count(trial.number, 1)
+        del self._waiting[0]
+        if self._retries is not None and tries > self._retries + 1:
+            self._untold.append(
+                Finished(trial, error=WorkerDied(f"its process ended {tries - 1} times, and it is not evaluated again"))
+            )
+            return True
         self._workers.start(trial)
         if self._workers.broken is not None:  # it was not taken
             self._waiting.insert(0, trial)
+            self._door.count(trial.number, -1)
             return False
-        self._running[trial.number] = _Running(trial, time.monotonic())
+        self._running[trial.number] = _Running(trial, time.monotonic(), tries)
         self._unused = False
         return True
 
@@ -147,7 +171,8 @@ class Loop:
         if self._door.deadline is not None and self._door.deadline > now:
             limits.append(self._door.deadline - now)
         if self._trial_timeout is not None:
-            first = min((running.since for running in self._running.values()), default=now)
+            began = [self._workers.began(number) for number in self._running]
+            first = min((now if one is None else one for one in began), default=now)
             limits.append(max(0.01, first + self._trial_timeout - now))
         return min(limits)
 
@@ -155,7 +180,9 @@ class Loop:
         if self._trial_timeout is None:
             return
         for number, running in list(self._running.items()):
-            if not running.overdue and time.monotonic() - running.since > self._trial_timeout:
+            began = self._workers.began(number)
+            latest = running.since + _START if began is None else began
+            if not running.overdue and time.monotonic() - latest > self._trial_timeout:
                 running.overdue = True
                 self._workers.abandon(number)
 
@@ -169,17 +196,17 @@ class Loop:
             return
         if isinstance(error, ExecutorGone):
             self._gone = error
+            self._door.count(number, -1)
             return
         died = finished.unknown or isinstance(error, BrokenExecutor | WorkerDied)
         if error is not None and (died or self._door.is_cut_off(error)):
-            self._tries[number] = self._tries.get(number, 0) + 1
             if running.overdue:
                 error = WorkerDied(f"no answer after {self._trial_timeout:g} s")
-            if self._tries[number] <= self._retries:
+            if running.tries <= self._retries:
                 _logger.warning("trial %d: its worker died (%s); it is evaluated again", number, error)
                 self._waiting.append(running.trial)
                 return
-            error = WorkerDied(f"{error}, {self._tries[number]} times")
+            error = WorkerDied(f"{error}, {running.tries} times")
         self._untold.append(Finished(finished.trial, finished.outcome, error))
 
     def _tell_all(self) -> None:

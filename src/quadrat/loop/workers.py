@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from functools import partial
+from pickle import dumps, loads
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from quadrat.errors import InvalidInput
 from quadrat.optimizer import Trial
 
-__all__ = ["ExecutorGone", "Finished", "Here", "Objective", "OnExecutor", "WorkerDied", "Workers", "workers_for"]
+__all__ = [
+    "ExecutorGone",
+    "FailedThere",
+    "Finished",
+    "Here",
+    "Objective",
+    "OnExecutor",
+    "WorkerDied",
+    "Workers",
+    "error_text",
+    "with_errors_that_travel",
+    "workers_for",
+]
 
+_T = TypeVar("_T")
 Objective: TypeAlias = Callable[[dict[str, Any]], Any]
 
 
@@ -21,6 +45,36 @@ class WorkerDied(Exception):
 
 class ExecutorGone(WorkerDied, BrokenExecutor):
     """An executor takes no more work, and there is no use in trying again."""
+
+
+class FailedThere(Exception):
+    """An exception in a worker process that cannot be sent as it is; this one has its type and message as text."""
+
+
+def error_text(error: BaseException) -> str:
+    """Return the type and the message of an exception, wherever it was raised."""
+    if isinstance(error, FailedThere):
+        return str(error)
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # a class of somebody's, whose message cannot be made
+        return type(error).__name__
+
+
+def with_errors_that_travel(call: Callable[..., _T], *args: Any) -> _T:
+    """Call a function in a worker process; raise `FailedThere` for an exception that does not survive pickling.
+
+    A pool of processes takes a worker for dead where it cannot unpickle what that one sent. The pool itself sends the
+    traceback along as text, that of the cause included.
+    """
+    try:
+        return call(*args)
+    except BaseException as error:
+        try:
+            loads(dumps(error))  # noqa: S301  # what this process itself has pickled
+        except Exception:  # whatever the class does to be made again
+            raise FailedThere(error_text(error)) from error
+        raise
 
 
 @dataclass(frozen=True)
@@ -59,6 +113,9 @@ class Workers(Protocol):
     def cancel(self) -> None:
         """Drop the trials whose evaluation has not begun."""
 
+    def began(self, number: int) -> float | None:
+        """Return when the evaluation of a trial began, on the monotonic clock; None before that."""
+
     def abandon(self, number: int) -> None:
         """Give up a trial that takes too long; it comes back as finished, with an error."""
 
@@ -89,11 +146,17 @@ class Here:
             return []
         try:
             return [Finished(trial, self._objective(dict(trial.params)))]
-        except (Exception, SystemExit) as error:  # an objective may fail in any way; the loop goes on
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # an objective may fail in any way, also by asyncio.CancelledError
             return [Finished(trial, error=error)]
 
     def cancel(self) -> None:
         self._trial = None
+
+    def began(self, number: int) -> float | None:  # noqa: ARG002
+        """Never: nobody can look while it runs."""
+        return None
 
     def abandon(self, number: int) -> None:
         """Nothing: whoever waits here cannot interrupt what runs here."""
@@ -103,10 +166,12 @@ class OnExecutor:
     """Keeps `n` trials on an executor of the `concurrent.futures` kind (threads, processes, Dask, ...)."""
 
     def __init__(self, objective: Objective, executor: Executor, n: int) -> None:
-        self._objective = objective
+        in_processes = isinstance(executor, ProcessPoolExecutor)
+        self._objective = partial(with_errors_that_travel, objective) if in_processes else objective
         self._executor = executor
         self._n = n
         self._running: dict[Future[Any], Trial] = {}
+        self._given: dict[int, float] = {}  # when trials were given to the executor
         self.broken: str | None = None
 
     @property
@@ -118,6 +183,7 @@ class OnExecutor:
         return bool(self._running)
 
     def start(self, trial: Trial) -> None:
+        self._given[trial.number] = time.monotonic()
         try:
             self._running[self._executor.submit(self._objective, dict(trial.params))] = trial
         except RuntimeError as error:  # broken (a worker died) or shut down: it takes no more work
@@ -128,11 +194,19 @@ class OnExecutor:
         finished = []
         for future in sorted(done, key=lambda future: self._running[future].number):
             trial = self._running.pop(future)
+            self._given.pop(trial.number, None)
             error = CancelledError() if future.cancelled() else future.exception()
             if isinstance(error, BrokenExecutor):
                 self.broken = f"{type(error).__name__}: {error}"
             finished.append(Finished(trial, error=error) if error else Finished(trial, future.result()))
         return finished
+
+    def began(self, number: int) -> float | None:
+        """Return when the evaluation of a trial began, where the executor has a method `began`, or was given to it."""
+        look: Callable[[Future[Any]], float | None] | None = getattr(self._executor, "began", None)
+        if look is None:
+            return self._given[number]
+        return next((look(future) for future, trial in self._running.items() if trial.number == number), None)
 
     def abandon(self, number: int) -> None:
         """Give up a trial.

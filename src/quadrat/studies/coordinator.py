@@ -39,6 +39,8 @@ from quadrat.studies.telling import tell_outcome
 __all__ = ["Coordinator"]
 
 RETRIES = 2  # times that a trial is evaluated again after its worker died or took too long
+BEGUN = "quadrat:evaluations"
+"""The system attribute of a trial: how many of its evaluations began. Without it one did if the trial has an owner."""
 FIRST_FAILURES = 5  # failures from the very first trial on after which a run ends: the objective has a mistake
 _logger = logging.getLogger(__name__)
 
@@ -63,7 +65,8 @@ class Coordinator:
         Seconds that an evaluation may take; None is for ever. One that takes longer is ended and counts as that of a
         worker that died.
     retries
-        How often the trial of a worker that died is evaluated again before it has failed.
+        How often the trial of a worker that died is evaluated again before it has failed. Evaluations in which an
+        earlier coordinator died count.
     on_told
         Called after every trial, with its number and state.
 
@@ -102,6 +105,7 @@ class Coordinator:
         self._interrupts = _Interrupts()
         self._outage = Outage()
         self._ids: dict[int, int] = {}
+        self._evaluations: dict[int, int] = {}  # that began, by number of the trial
         self._first_failures: int | None = 0  # None once a trial was complete
         self._mistake: str | None = None  # in the objective, which every trial would make
 
@@ -121,22 +125,38 @@ class Coordinator:
         """
         with Lease(self._study) as lease, self._interrupts:
             self._owner = lease.owner
-            over = adopted = False
-            while not over:
-                lease.check()
-                try:
-                    if not adopted:
-                        self._adopt()
-                        adopted = True
-                    over = self._loop.step()
-                except Exception as error:
-                    if not is_away(error):
-                        raise
-                    self._outage.wait(error)
-                    adopted = False  # a trial may have been begun without an answer that says so
+            try:
+                self._run(lease)
+            except (Exception, KeyboardInterrupt):
+                self._leave()
+                raise
         if self._mistake is not None:
             raise InvalidInput(f"objective: {self._mistake}")
         return self.ending() or f"all {self._n_trials} trials done"
+
+    def _run(self, lease: Lease) -> None:
+        over = adopted = False
+        while not over:
+            lease.check()
+            try:
+                if not adopted:
+                    self._adopt()
+                    adopted = True
+                if self._interrupts.caught:
+                    self._leave()  # whoever sent a signal may kill this process next, as batch systems do
+                over = self._loop.step()
+            except Exception as error:
+                if not is_away(error):
+                    raise
+                self._outage.wait(error)
+                adopted = False  # a trial may have been begun without an answer that says so
+
+    def _leave(self) -> None:
+        """Have what runs not count as evaluated: this process ends it, and not it this process."""
+        try:
+            self._loop.leave()
+        except Exception as error:  # what ended the run may be the storage
+            _logger.warning("what was running counts as evaluated: %s", error)
 
     def _adopt(self) -> None:
         """Take over what an earlier coordinator began and did not end, or what this one does not know it began."""
@@ -150,6 +170,7 @@ class Coordinator:
                 continue
             if OWNER in trial.user_attrs or not trial.params:
                 _logger.warning("trial %d was begun and not ended; it is evaluated again", trial.number)
+                self._evaluations[trial.number] = trial.system_attrs.get(BEGUN, int(OWNER in trial.user_attrs))
                 self._loop.evaluate_first([self._begun(optuna.trial.Trial(self._study, trial._trial_id))])
 
     def _begun(self, trial: optuna.Trial) -> Trial:
@@ -185,6 +206,17 @@ class Coordinator:
         if self._first_failures is not None and self._first_failures >= FIRST_FAILURES:
             return f"the first {self._first_failures} trials failed"
         return None
+
+    def count(self, number: int, change: int) -> int:
+        """Add `change` to the evaluations that began of the trial with a `number`; return how many there are.
+
+        Of the first one the study knows by the owner of the trial; the others are written there before they begin.
+        """
+        count = self._evaluations.get(number, 0) + change
+        if count != 1 or number in self._evaluations:
+            self._study._storage.set_trial_system_attr(self._ids[number], BEGUN, count)
+        self._evaluations[number] = count
+        return count
 
     def is_cut_off(self, error: BaseException) -> bool:
         """Return whether an `error` says that a worker, of those that use the storage, could not reach it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import optuna
 from optuna.distributions import BaseDistribution
@@ -13,6 +13,7 @@ from optuna.samplers import BaseSampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial
 
+from quadrat.loop.process_workers import objective_begins
 from quadrat.studies.objective import ObjectiveReference
 from quadrat.studies.sampler import QuadratSampler, chosen_params
 from quadrat.studies.storage import open_storage
@@ -27,10 +28,14 @@ TRIAL_ID = "quadrat:trial"
 class WithParams:
     """Calls an objective of parameters: `objective(params)`."""
 
+    says_when_it_begins: ClassVar[bool] = True
+
     reference: ObjectiveReference
 
     def __call__(self, params: Mapping[str, Any]) -> object:
-        return self.reference.load()(dict(params))
+        objective = self.reference.load()
+        objective_begins()
+        return objective(dict(params))
 
 
 @dataclass(frozen=True)
@@ -41,18 +46,24 @@ class DefineByRun:
     not know of are sampled alone, as by a `QuadratSampler` with the seed of the study's.
     """
 
+    says_when_it_begins: ClassVar[bool] = True
+
     reference: ObjectiveReference
     storage: str
     study: str
     seed: int
 
     def __call__(self, given: Mapping[str, Any]) -> object:
-        return run_trial(self.reference, _study(self.storage, self.study, self.seed), given)
+        study = _study(self.storage, self.study, self.seed)
+        study.get_trials(deepcopy=False)  # Optuna's cache of a database writes only to trials that it has seen
+        return run_trial(self.reference, study, given)
 
 
 def run_trial(reference: ObjectiveReference, study: Study, given: Mapping[str, Any]) -> object:
     """Call an objective with a trial of a study."""
-    return reference.load()(Trial(study, given[TRIAL_ID]))
+    objective, trial = reference.load(), Trial(study, given[TRIAL_ID])
+    objective_begins()
+    return objective(trial)
 
 
 @lru_cache(maxsize=4)
