@@ -214,7 +214,11 @@ def export(
     storage: Storage = None,
     csv: Annotated[str | None, typer.Option("--csv", help="File to write CSV to, - for standard output.")] = None,
 ) -> None:
-    """Write the trials of a study, one row each: number, state, value, failure, parameters; JSON without --csv."""
+    """Write the trials of a study, one row each: number, state, value, failure, parameters; JSON without --csv.
+
+    A parameter called number, state, value or failure is written as params.NAME. Numbers that are not finite are null
+    in JSON.
+    """
     from quadrat.cli.study_commands import export as exported
     from quadrat.cli.study_commands import opened
 
