@@ -62,7 +62,10 @@ def test_parameters_replace_no_column_and_come_back(tmp_path: Path) -> None:
     study.add_trial(create_trial(value=7.0, params=params, distributions=distributions))
     study.add_trial(
         create_trial(
-            state=TrialState.FAIL, params=params, distributions=distributions, user_attrs={"quadrat:failure": "it broke"}
+            state=TrialState.FAIL,
+            params=params,
+            distributions=distributions,
+            user_attrs={"quadrat:failure": "it broke"},
         )
     )
     row, failed = rows_of(study)
