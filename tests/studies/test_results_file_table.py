@@ -57,6 +57,7 @@ def test_parameters_replace_no_column_and_come_back(tmp_path: Path) -> None:
     names = ("number", "state", "value", "failure", "params.value", "rate")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study()
+    said = {"quadrat:failure": "it broke"}
     params = {name: i / 8 for i, name in enumerate(names)}
     distributions = dict.fromkeys(names, FloatDistribution(0, 1))
     study.add_trial(create_trial(value=7.0, params=params, distributions=distributions))
@@ -65,7 +66,7 @@ def test_parameters_replace_no_column_and_come_back(tmp_path: Path) -> None:
             state=TrialState.FAIL,
             params=params,
             distributions=distributions,
-            user_attrs={"quadrat:failure": "it broke"},
+            user_attrs=said,
         )
     )
     row, failed = rows_of(study)

@@ -53,9 +53,13 @@ class Where:
 
 
 def print_json(data: object) -> None:
-    """Print data as JSON, with null for numbers that are not finite: JSON has none of these."""
-    text = json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False, default=str)
-    sys.stdout.write(text + "\n")
+    """Print data as JSON."""
+    sys.stdout.write(json_text(data) + "\n")
+
+
+def json_text(data: object) -> str:
+    """Return data as JSON, with null for numbers that are not finite: JSON has none of these."""
+    return json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False, default=str)
 
 
 def _finite(data: Any) -> Any:
@@ -121,13 +125,13 @@ def best_data(study: Study) -> dict[str, Any]:
 
 def best_json(study: Study) -> str:
     """Return that as JSON."""
-    return json.dumps(best_data(study), indent=2, ensure_ascii=False)
+    return json_text(best_data(study))
 
 
 def export(study: Study, csv_path: str | None) -> str | None:
     """Write the trials as CSV to a file, or to standard output for "-"; without a path return them as JSON."""
     if csv_path is None:
-        return json.dumps(rows_of(study), indent=2, ensure_ascii=False)
+        return json_text(rows_of(study))
     if csv_path == "-":
         write_csv(study, sys.stdout)
         return None

@@ -243,7 +243,7 @@ def values_of(trial: Any) -> list[float] | None:
         values = [float(value) for value in replicates]
     else:
         values = [] if trial.value is None else [float(trial.value)]
-    return values if values and np.isfinite(values).all() else None
+    return values if values and math.isfinite(sum(values)) else None  # of large ones, the mean may be none
 
 
 def standard_error_of(trial: Any) -> float | None:

@@ -4,7 +4,7 @@ The header has the names of the parameters and a column with the results. A colu
 result of a trial that was asked; a column `failure` says why there is none. So what `quadrat export` wrote can be
 filled in and read again: rows that the study has already, and rows without a result whose trial runs, change nothing.
 Nor does a row whose column `state` says that its trial was pruned: the value in it is a report, and no result.
-A parameter called `number`, `state`, `value` or `failure` is exported as `params.number` and so on, and read from there.
+A parameter called `number`, `state`, `value` or `failure` is exported as `params.number` and so on, and read back.
 `rows_of` and `write_csv` are what `quadrat export` writes.
 """
 
@@ -269,6 +269,7 @@ class _Reader:
         if trial.values and (reading.values or trial.state is TrialState.COMPLETE):
             state += f" with {trial.values[0]:g}"
             is_same = bool(reading.values) and math.isclose(trial.values[0], reading.values[0], rel_tol=_SAME_VALUE)
+            is_same = is_same or (not math.isfinite(trial.values[0]) and not reading.values)
         if not is_same:
             raise self.wrong(
                 row,
@@ -354,7 +355,8 @@ def _familiar(text: str, separator: str, known: set[str]) -> tuple[int, int]:
 def rows_of(study: Study) -> list[dict[str, Any]]:
     """Return a row for each trial, by number: number, state, value, failure, then its parameters.
 
-    A parameter that is called as one of the first columns has its name after "params.", so that it replaces none. All rows have the same keys; what does not exist in a trial is None. Of several objectives the value is a list. The
+    A parameter that is called as one of the first columns has its name after "params.", so that it replaces none. All
+    rows have the same keys; what does not exist in a trial is None. Of several objectives the value is a list. The
     value of a pruned trial is its last report, as the storage has it: no result, as its state says.
     """
     trials = study.get_trials(deepcopy=False)
