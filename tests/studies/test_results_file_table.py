@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 
 import optuna
-from optuna.distributions import FloatDistribution
+from optuna.distributions import BaseDistribution, FloatDistribution
 from optuna.trial import TrialState, create_trial
 
 import quadrat as qd
@@ -59,7 +59,7 @@ def test_parameters_replace_no_column_and_come_back(tmp_path: Path) -> None:
     study = optuna.create_study()
     said = {"quadrat:failure": "it broke"}
     params = {name: i / 8 for i, name in enumerate(names)}
-    distributions = dict.fromkeys(names, FloatDistribution(0, 1))
+    distributions: dict[str, BaseDistribution] = dict.fromkeys(names, FloatDistribution(0, 1))
     study.add_trial(create_trial(value=7.0, params=params, distributions=distributions))
     study.add_trial(
         create_trial(

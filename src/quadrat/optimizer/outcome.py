@@ -172,8 +172,8 @@ def read_outcome(outcome: object, *, sem: object = None, name: str = "outcome", 
         return Reading(failure=reason or f"told {wrong[0]}{many}")
     if not math.isfinite(sum(values)):
         raise InvalidInput(
-            f"{name}: expected replicates whose sum is finite (at most {sys.float_info.max:.2g}), got {list(values)!r:.80}; tell"
-            " them in a larger unit"
+            f"{name}: expected replicates whose sum is finite (at most {sys.float_info.max:.2g}), got"
+            f" {list(values)!r:.80}; tell them in a larger unit"
         )
     return Reading(values)
 

@@ -23,6 +23,7 @@ import optuna
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
+from quadrat._core.arrays import read_decimal
 from quadrat.errors import InvalidInput
 from quadrat.optimizer.outcome import FAILED, Estimate, Outcome, Reading, read_outcome
 from quadrat.space import Categorical, Fixed, Float, Parameter, Space
@@ -288,10 +289,7 @@ class _Reader:
     def _as_number(self, text: str) -> float | None:
         if self._separator != "," and _DECIMAL_COMMA.fullmatch(text):
             text = text.replace(",", ".")
-        try:
-            return None if "_" in text else float(text)
-        except ValueError:
-            return None
+        return read_decimal(text)
 
 
 def _chosen(text: str, choices: Sequence[object], reader: _Reader) -> object:
