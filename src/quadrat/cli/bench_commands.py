@@ -17,7 +17,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from quadrat._core.arrays import read_decimal
-from quadrat.cli.screen import Screen, refusal
+from quadrat.cli.screen import Screen, brief, refusal
 from quadrat.cli.show_command import STATES, described, many, plain, value_text
 from quadrat.cli.study_commands import Where, best_table, opened, print_json
 from quadrat.cli.trial_table import Line, trial_table
@@ -233,7 +233,9 @@ def _say_recommended(study: Study, first: str) -> None:
 
 
 def _say(screen: Screen, text: str) -> None:
-    lines = [fill(line, screen.width, break_long_words=False, break_on_hyphens=False) for line in text.split("\n")]
+    lines = [
+        fill(line, screen.width, break_long_words=False, break_on_hyphens=False) for line in brief(text).split("\n")
+    ]
     screen.say("\n".join(lines))
 
 

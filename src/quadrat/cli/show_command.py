@@ -77,8 +77,8 @@ def show(where: Where, last: int | None, method: str | None = None, *, as_json: 
 def described(study: Study, where: Where) -> str:
     """Return what a study is, in a line."""
     method, seed = study.user_attrs.get(METHOD), study.user_attrs.get(SEED)
-    by = "" if method is None else f" with {method}"
-    seeded = "" if seed is None else f", seed {seed}"
+    by = "" if method is None else f" with {shown(method)}"
+    seeded = "" if seed is None else f", seed {shown(seed)}"
     return f"{shown(study.study_name)} in {place(where.storage)}: {_direction(study)}{by}{seeded}"
 
 
@@ -122,7 +122,7 @@ def _show_studies(studies: Sequence[Study], where: Where, *, as_json: bool) -> N
     for study in studies:
         best = _best(study)
         table.add_row(
-            study.study_name, _direction(study), _counts(study) or "none", "" if best is None else shown(best)
+            shown(study.study_name), _direction(study), _counts(study) or "none", "" if best is None else shown(best)
         )
     screen = Screen()
     screen.show(table)

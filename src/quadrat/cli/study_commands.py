@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import shlex
@@ -17,7 +18,7 @@ from optuna.study import Study
 from rich import box
 from rich.table import Table
 
-from quadrat.cli.screen import Screen
+from quadrat.cli.screen import Screen, visible
 from quadrat.cli.study_model import model_of
 from quadrat.cli.study_summary import certificate_text, pruned_text, value_text
 from quadrat.cli.trial_table import shown
@@ -58,8 +59,11 @@ def print_json(data: object) -> None:
 
 
 def json_text(data: object) -> str:
-    """Return data as JSON, with null for numbers that are not finite: JSON has none of these."""
-    return json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False, default=str)
+    """Return data as JSON: null for numbers that are not finite, and escapes for characters that cannot be printed."""
+    text = json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False, default=str)
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
 
 
 def _finite(data: Any) -> Any:
@@ -133,10 +137,13 @@ def export(study: Study, csv_path: str | None) -> str | None:
     if csv_path is None:
         return json_text(rows_of(study))
     if csv_path == "-":
-        write_csv(study, sys.stdout)
+        written = io.StringIO()
+        write_csv(study, written)
+        # A program that reads it gets what is there; a terminal would obey it.
+        sys.stdout.write(visible(written.getvalue()) if sys.stdout.isatty() else written.getvalue())
         return None
     try:
-        with Path(csv_path).open("w", encoding="utf-8", newline="") as file:
+        with Path(csv_path).open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
             write_csv(study, file)
     except OSError as error:
         raise InvalidInput(f"csv: expected a file that can be written, got {csv_path}: {error}") from error
@@ -158,10 +165,11 @@ def report(where: Where, output: str) -> None:
     finally:
         close_storage(study._storage)
     try:
-        Path(output).write_text(text, encoding="utf-8")
+        page = text.encode("utf-8", "backslashreplace")  # a name in a storage may have half a character
+        Path(output).write_bytes(page)
     except OSError as error:
         raise InvalidInput(f"output: expected a file that can be written, got {output}: {error}") from error
-    Screen().say(f"Wrote {output} ({len(text.encode()) / 1e6:.1f} MB). It needs no network: open it in a browser.")
+    Screen().say(f"Wrote {output} ({len(page) / 1e6:.1f} MB). It needs no network: open it in a browser.")
 
 
 def named(argument: str | None, option: str | None) -> str | None:
