@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import optuna
 from optuna.storages import BaseStorage
@@ -53,9 +53,9 @@ class Where:
         return f"quadrat {words} {shlex.join(options)}".strip()
 
 
-def print_json(data: object) -> None:
-    """Print data as JSON."""
-    sys.stdout.write(json_text(data) + "\n")
+def print_json(data: object, file: TextIO | None = None) -> None:
+    """Print data as JSON, to standard output where no file is given."""
+    (sys.stdout if file is None else file).write(json_text(data) + "\n")
 
 
 def json_text(data: object) -> str:

@@ -56,6 +56,8 @@ def best_seen_text(study: Study) -> str:
 
     It needs no model. Of trials with constraints, those in which all of them held come first.
     """
+    if len(study.directions) != 1:
+        return ""
     told = [
         (sum(values) / len(values), _held(complete_constraints(trial)), trial)
         for trial in study.get_trials(deepcopy=False)

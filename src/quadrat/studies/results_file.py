@@ -346,7 +346,10 @@ def _cells(path: str, known: set[str]) -> tuple[list[str], list[tuple[int, list[
 
 def _familiar(text: str, separator: str, known: set[str]) -> tuple[int, int]:
     """Return how many names of columns are known, and how many there are, if this separates them."""
-    header = next(csv.reader(text.lstrip().splitlines()[:1], delimiter=separator), [])
+    try:
+        header = next(csv.reader(text.lstrip().splitlines()[:1], delimiter=separator), [])
+    except csv.Error:  # such as a name of more characters than a cell may have
+        return 0, 0
     return sum(name.strip() in known for name in header), len(header)
 
 
