@@ -194,6 +194,18 @@ def test_a_cell_longer_than_cells_are(text: str, tmp_path: Path) -> None:
     assert said.err.count("\n") == 1
 
 
+def test_a_standard_error_of_many_digits(tmp_path: Path) -> None:
+    path = tmp_path / "study.journal"
+    at = {"x": optuna.distributions.FloatDistribution(-1, 1)}
+    with quiet():
+        study = optuna.create_study(storage=journal_storage(path))
+        trial = optuna.trial.create_trial(
+            value=1.0, params={"x": 0.5}, distributions={**at}, user_attrs={"quadrat:sem": 10**100}
+        )
+        study.add_trial(trial)
+    assert "1 ± 1e+100" in run_command(["show", "--storage", str(path)]).out
+
+
 def test_the_best_of_two_objectives(tmp_path: Path) -> None:
     path = tmp_path / "study.journal"
     with quiet():

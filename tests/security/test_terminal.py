@@ -116,8 +116,11 @@ def test_a_terminal_shows_csv_with_control_characters_written_out(
 
 
 @pytest.mark.usefixtures("folder")
-def test_warnings_during_a_run_are_printable(capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_during_a_run_are_printable(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     study = optuna.create_study()
+    monkeypatch.setattr(logging.getLogger("quadrat"), "propagate", False)  # or the text is in the report of the test
     with TuneScreen(study, 1, None, rows=False, width=80):
         logging.getLogger("quadrat").warning("trial 0 failed: %s", ESCAPE + "z" * LONG)
     check(capsys.readouterr().err)
