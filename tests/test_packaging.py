@@ -60,4 +60,12 @@ def test_the_archive_has_what_builds_and_tests_it(built: tuple[Path, Path]) -> N
     with tarfile.open(built[1]) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"pyproject.toml", "README.md", "LICENSE", "Makefile", "src/quadrat/py.typed", "tests/conftest.py"} <= names
+    assert {"CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"} <= names
+    for folder in ("tests", "experiments", "benchmarks", "examples", "docs", "optunahub", ".ci", ".github"):
+        there = {
+            path.relative_to(ROOT).as_posix()
+            for path in (ROOT / folder).rglob("*")
+            if path.suffix in (".py", ".md", ".yml", ".toml")
+        }
+        assert there <= names, f"tests import or read what is in {folder}"
     assert not [name for name in names if name.endswith((".pyc", ".journal")) or name.startswith(".venv")]

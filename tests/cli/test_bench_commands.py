@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -15,7 +16,7 @@ from typing import Any
 import optuna
 import pytest
 from optuna.study import Study
-from optuna.trial import TrialState
+from optuna.trial import TrialState, create_trial
 
 import quadrat as qd
 from quadrat.cli import main
@@ -434,3 +435,63 @@ def test_a_bad_row_leaves_everything_as_it_was(capsys: Capture, folder: Path) ->
     csv.write_text("x,n,value\n0.5,3,1\n")
     assert "seed: expected 0" in refused(capsys, "tell", "--csv", "old.csv", "--seed", "4")
     assert len(study_of().trials) == 1
+
+
+def test_large_values_are_told_and_shown(folder: Path, capsys: Capture) -> None:
+    """Squares of such values overflow, and so does the sum of some: those are refused before anything is written."""
+    asked(capsys, "--space", "space.toml", "-n", "3")
+    out_of(capsys, "tell", "0", "1e200", "3e200")
+    assert "2e+200 ± 1e+200 (n=2)" in out_of(capsys, "show")
+    assert "Wrote" in out_of(capsys, "report")
+    before = (folder / "quadrat.journal").read_bytes()
+    message = refused(capsys, "tell", "1", "1e308", "1e308")
+    assert "expected replicates whose sum is finite (at most 1.8e+308), got [1e+308, 1e+308]" in message
+    assert "expected a positive finite number" in refused(capsys, "tell", "1", "1", "--sem", "1e308")
+    assert (folder / "quadrat.journal").read_bytes() == before
+    out_of(capsys, "tell", "1", "-1.7e308", "1.7e308")
+    out_of(capsys, "show")
+    asked(capsys)
+
+
+def test_stored_numbers_that_are_not_finite_are_null_in_json(folder: Path, capsys: Capture) -> None:
+    """As others may store them; the mean of the last one is not finite, so that it is no result."""
+
+    def no_constant(name: str) -> None:
+        pytest.fail(f"JSON has no {name}")
+
+    study = optuna.create_study(study_name="stored", storage=qd.journal_storage("quadrat.journal"))
+    distributions = {"x": optuna.distributions.FloatDistribution(-math.inf, math.inf)}
+    at: dict[str, Any] = {"params": {"x": math.inf}, "distributions": distributions}
+    study.add_trial(create_trial(value=math.inf, **at))
+    study.add_trial(create_trial(value=1.0, user_attrs={"quadrat:sem": 1e308}, **at))
+    study.add_trial(create_trial(value=math.inf, user_attrs={"quadrat:values": [1e308, 1e308]}, **at))
+    study.add_trial(create_trial(value=2.0, system_attrs={"constraints": [math.nan, 1e308]}, **at))
+    rows = json.loads(out_of(capsys, "export"), parse_constant=no_constant)
+    assert [(row["value"], row["x"]) for row in rows] == [(None, None), (1.0, None), (None, None), (2.0, None)]
+    assert json.loads(out_of(capsys, "show", "--json"), parse_constant=no_constant)["reason"]
+    assert "inf" in out_of(capsys, "show")
+    refused(capsys, "best", "--json")
+
+
+@pytest.mark.parametrize("text", ["1_5", "\u0663", "\uff13", "0x1", "1e", "--5"])
+def test_only_decimal_numbers_are_read(text: str, folder: Path, capsys: Capture) -> None:
+    """Python's own reading makes 15 of 1_5, and 3 of the digits of any script."""
+    asked(capsys, "--space", "space.toml", "-n", "16")
+    before = (folder / "quadrat.journal").read_bytes()
+    (folder / "results.csv").write_text(f"number,value\n1,{text}\n", encoding="utf-8")
+    (folder / "numbers.csv").write_text(f"number,value\n{text},1\n", encoding="utf-8")
+    (folder / "params.csv").write_text(f"x,n,value\n0.5,{text},1\n", encoding="utf-8")
+    for arguments in (
+        ("tell", "--", text, "1.0"),
+        ("tell", "1", "--", text),
+        ("tell", "1", "2.0", "--sem", text),
+        ("tell", "--csv", "results.csv"),
+        ("tell", "--csv", "numbers.csv"),
+        ("tell", "--csv", "params.csv"),
+        ("ask", "-n", text),
+        ("ask", "--seed", text),
+        ("show", "--last", text),
+        ("tune", "a:b", "--timeout", text),
+    ):
+        assert "expected " in refused(capsys, *arguments)
+    assert (folder / "quadrat.journal").read_bytes() == before

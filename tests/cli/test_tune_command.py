@@ -623,3 +623,39 @@ def test_a_table_can_be_cut_off(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "--csv", "-"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out.split("number", 1)[1].join(["number", ""]))))
     assert all(row["state"] == "complete" for row in rows)
+
+
+NOISY = """
+import os
+import sys
+
+print("imported")
+
+
+def bowl(params):
+    print("a line")
+    os.system("echo a line of another program")
+    sys.__stdout__.write("a line of the first stream")
+    return params["x"] ** 2
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("--workers", "2")])
+def test_json_is_all_that_comes_out_whatever_an_objective_prints(folder: Path, workers: tuple[str, ...]) -> None:
+    (folder / "noisy.py").write_text(NOISY)
+    (folder / "x.toml").write_text('[x]\ntype = "float"\nlow = -1\nhigh = 1\n')
+    command = [sys.executable, "-m", "quadrat.cli", "tune", "noisy.py:bowl", "--space", "x.toml", "-n", "3", "--json"]
+    done = subprocess.run([*command, *workers], capture_output=True, text=True, check=False, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["trials"] == {"complete": 3}
+    for line in ("imported", "a line\n", "a line of another program", "a line of the first stream"):
+        assert line in done.stderr
+
+
+def test_json_in_a_process_that_took_over_the_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "noisy.py").write_text("def bowl(params):\n    print('a line')\n    return params['x'] ** 2\n")
+    (folder / "x.toml").write_text('[x]\ntype = "float"\nlow = -1\nhigh = 1\n')
+    assert main(["tune", "noisy.py:bowl", "--space", "x.toml", "-n", "2", "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["trials"] == {"complete": 2}
+    assert said.err.count("a line") == 2

@@ -7,17 +7,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import optuna
 import pytest
+from optuna.trial import TrialState
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.security.captured import run_command
-from tests.security.study_example import write_study
+from tests.security.study_example import quiet, write_study
 
 from quadrat.errors import InvalidInput
 from quadrat.methods.registry import read_method
 from quadrat.space import Categorical, Space
 from quadrat.studies import open_storage
+from quadrat.studies.journal import journal_storage
 
 FLOAT = {"type": "float", "low": 0, "high": 1}
 
@@ -145,3 +148,98 @@ def test_an_error_takes_one_line_that_somebody_reads(arguments: list[str]) -> No
     assert said.err.count("\n") == 1
     assert len(said.err) < 1500
     assert "\x1b" not in said.err
+
+
+@pytest.mark.parametrize(
+    "chosen", [5, True, [1], {"a": 1}, "[" * 100_000, "[1]", '{"x": "text", "kind": NaN, "n": 1e400}', "9" * 5000]
+)
+def test_a_choice_that_is_no_choice(chosen: Any, tmp_path: Path) -> None:
+    path = tmp_path / "study.journal"
+    write_study(path)
+    storage = journal_storage(path)
+    [study] = storage.get_all_studies()
+    running = storage.get_all_trials(study._study_id, states=(TrialState.RUNNING,))
+    for trial in running:
+        storage.set_trial_system_attr(trial._trial_id, "quadrat:params:0", chosen)
+    for command in (["show"], ["show", "--json"], ["ask"], ["export"]):
+        said = run_command([*command, "--storage", str(path)])
+        assert (said.status, said.err) == (0, ""), said.err
+
+
+@pytest.mark.parametrize("pid", ["self/../../etc", "1", None, [1], True, {"a": 1}])
+def test_a_lease_that_names_no_process(pid: Any, tmp_path: Path) -> None:
+    """The number of a process becomes a part of a path, which is read."""
+    path = tmp_path / "study.journal"
+    write_study(path)
+    storage = journal_storage(path)
+    [study] = storage.get_all_studies()
+    (tmp_path / "objective.py").write_text("def score(params):\n    return 1.0\n")
+    for lease in ({"owner": "another", "pid": pid}, pid if pid is not None else [], "text"):
+        storage.set_study_user_attr(study._study_id, "quadrat:coordinator", lease)
+        for command in (["ask"], ["tune", f"{tmp_path}/objective.py:score", "-n", "6"]):
+            said = run_command([*command, "--storage", str(path)])
+            assert said.status == 2
+            assert "expected the number of the process that tunes it" in said.err
+            assert said.err.count("\n") == 1
+        assert run_command(["show", "--storage", str(path)]).status == 0
+
+
+@pytest.mark.parametrize("text", ["x" * 131_073 + ",value\n1,2\n", "x,value\n" + "1" * 131_073 + ",2\n"])
+def test_a_cell_longer_than_cells_are(text: str, tmp_path: Path) -> None:
+    write_study(tmp_path / "study.journal")
+    (tmp_path / "long.csv").write_text(text)
+    said = run_command(["tell", "--csv", str(tmp_path / "long.csv"), "--storage", str(tmp_path / "study.journal")])
+    assert said.status == 2
+    assert "expected CSV, got: field larger than field limit" in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_a_standard_error_of_many_digits(tmp_path: Path) -> None:
+    path = tmp_path / "study.journal"
+    at = {"x": optuna.distributions.FloatDistribution(-1, 1)}
+    with quiet():
+        study = optuna.create_study(storage=journal_storage(path))
+        trial = optuna.trial.create_trial(
+            value=1.0, params={"x": 0.5}, distributions={**at}, user_attrs={"quadrat:sem": 10**100}
+        )
+        study.add_trial(trial)
+    assert "1 ± 1e+100" in run_command(["show", "--storage", str(path)]).out
+
+
+def test_the_best_of_two_objectives(tmp_path: Path) -> None:
+    path = tmp_path / "study.journal"
+    with quiet():
+        study = optuna.create_study(storage=journal_storage(path), directions=["minimize", "minimize"])
+        study.add_trial(optuna.trial.create_trial(values=[1.0, 2.0]))
+    said = run_command(["best", "--storage", str(path)])
+    assert (said.status, said.out) == (2, "")
+    assert "expected one objective, got 2" in said.err
+
+
+def test_a_space_that_is_not_the_one_of_the_trials(tmp_path: Path) -> None:
+    path = tmp_path / "study.journal"
+    write_study(path)
+    storage = journal_storage(path)
+    [study] = storage.get_all_studies()
+    storage.set_study_user_attr(study._study_id, "quadrat:space", Space(x=Categorical(["a", "b"])).to_dict())
+    before = path.read_bytes()
+    said = run_command(["ask", "--storage", str(path)])
+    assert said.status == 2
+    assert "expected parameters as in the trials of the study 'bowl'" in said.err
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "method", ["GPUCB(kernel=" + "9" * 5000 + ")", "LP0(budget=" + "(" * 5000, 5, ["Auto"], {}, True]
+)
+def test_a_method_that_is_none(method: Any, tmp_path: Path) -> None:
+    path = tmp_path / "study.journal"
+    write_study(path)
+    storage = journal_storage(path)
+    [study] = storage.get_all_studies()
+    storage.set_study_user_attr(study._study_id, "quadrat:method", method)
+    (tmp_path / "objective.py").write_text("def score(params):\n    return 1.0\n")
+    for command in (["show"], ["best"], ["ask"], ["tune", f"{tmp_path}/objective.py:score", "-n", "6"], ["export"]):
+        said = run_command([*command, "--storage", str(path)])
+        assert "Traceback" not in said.err
+        assert said.status == 0 or (said.status, said.err.count("\n")) == (2, 1), (command, said)

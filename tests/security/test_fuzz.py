@@ -19,6 +19,7 @@ CASES = {
     "result files (CSV)": 400,
     "journals, damaged bytes": 300,
     "journals, strange records": 60,
+    "hostile studies": 200,
     "command lines": 80,
 }
 

@@ -69,3 +69,22 @@ def test_no_password_is_shown(url: str | None, shown: str) -> None:
         with pytest.raises(InvalidInput) as caught:
             open_storage(url.replace("host", "127.0.0.1:1"))
         assert "ss" not in str(caught.value).replace("password", "")
+
+
+@pytest.mark.parametrize(
+    ("url", "cure"),
+    [
+        ("postgresql://me:secret@host/name", "pip install 'quadrat[postgres]', and write postgresql+psycopg://user"),
+        ("postgresql+psycopg://me:secret@host/name", "pip install 'quadrat[postgres]'"),
+        ("mysql+pymysql://me:secret@host/name", "No module named 'driver'; pip install it"),
+    ],
+)
+def test_a_driver_that_is_missing_is_named_with_its_cure(url: str, cure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*given: object, **options: object) -> None:
+        raise ImportError("No module named 'driver'")
+
+    monkeypatch.setattr("quadrat.studies.storage.RDBStorage", missing)
+    with pytest.raises(InvalidInput, match=r"expected a driver for .* to be installed") as raised:
+        open_storage(url)
+    assert cure in str(raised.value)
+    assert "secret" not in str(raised.value)

@@ -6,6 +6,7 @@ known. Everything is checked once, at the border; inner code trusts its arrays.
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from math import isfinite
 from operator import index
@@ -27,11 +28,14 @@ __all__ = [
     "as_vector",
     "as_whole",
     "keep_plain",
+    "read_decimal",
 ]
 
 Array: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
 Bools: TypeAlias = NDArray[np.bool_]
+
+_DECIMAL = re.compile(r"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)", re.ASCII | re.IGNORECASE)
 
 
 def as_points(points: ArrayLike, *, dimension: int | None = None, name: str = "points") -> Array:
@@ -94,6 +98,20 @@ def as_number(
         wanted = " ".join(["a finite number", *([" and ".join(limits)] if limits else [])])
         raise InvalidInput(f"{name}: expected {wanted}, got {value!r}") from None
     return number
+
+
+def read_decimal(text: str) -> float | None:
+    """Return the number that people mean by a text; None where it is no decimal number, nor nan or inf.
+
+    Python's `float` also reads 1_5 as 15, and digits of other scripts: of a typing mistake it makes another number.
+
+    Examples
+    --------
+    >>> read_decimal("-1.5e3"), read_decimal("nan"), read_decimal("1_5"), read_decimal("1,5"), read_decimal("0x1f")
+    (-1500.0, nan, None, None, None)
+    """
+    text = text.strip()
+    return float(text) if _DECIMAL.fullmatch(text) else None
 
 
 def as_whole(value: object, *, name: str, at_least: int = 1) -> int:

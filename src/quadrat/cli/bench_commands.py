@@ -16,7 +16,8 @@ from optuna.storages import BaseStorage
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from quadrat.cli.screen import Screen, refusal
+from quadrat._core.arrays import read_decimal
+from quadrat.cli.screen import Screen, brief, refusal
 from quadrat.cli.show_command import STATES, described, many, plain, value_text
 from quadrat.cli.study_commands import Where, best_table, opened, print_json
 from quadrat.cli.trial_table import Line, trial_table
@@ -189,16 +190,16 @@ def _outcome(values: Sequence[str], sem: str | None, *, failed: bool) -> object:
 
 
 def _number(text: str, name: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        hint = f"; decimals have a point: {text.replace(',', '.')}" if text.count(",") == 1 else ""
-        if "," in text and "." in text:
-            hint = "; replicates are separated by blanks"
-        if text.startswith("-"):
-            hint = "; quadrat tell --help lists the options"
-        failing = ", or nan where it failed" if name == "VALUE" else ""
-        raise InvalidInput(f"{name}: expected a number{failing}, got {text!r}{hint}") from None
+    found = read_decimal(text)
+    if found is not None:
+        return found
+    hint = f"; decimals have a point: {text.replace(',', '.')}" if text.count(",") == 1 else ""
+    if "," in text and "." in text:
+        hint = "; replicates are separated by blanks"
+    if text.startswith("-"):
+        hint = "; quadrat tell --help lists the options"
+    failing = ", or nan where it failed" if name == "VALUE" else ""
+    raise InvalidInput(f"{name}: expected a number{failing}, got {text!r}{hint}")
 
 
 def _running(study: Study, number: int) -> FrozenTrial:
@@ -232,7 +233,9 @@ def _say_recommended(study: Study, first: str) -> None:
 
 
 def _say(screen: Screen, text: str) -> None:
-    lines = [fill(line, screen.width, break_long_words=False, break_on_hyphens=False) for line in text.split("\n")]
+    lines = [
+        fill(line, screen.width, break_long_words=False, break_on_hyphens=False) for line in brief(text).split("\n")
+    ]
     screen.say("\n".join(lines))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from optuna.study import Study
 
-from quadrat.cli.screen import Screen, refusal
+from quadrat.cli.screen import Screen, brief, refusal, visible
 from quadrat.cli.study_commands import Where, opened
 from quadrat.errors import InvalidInput
 from quadrat.integrations.dashboard import FIGURE_BYTES, Drawn, serve
@@ -47,7 +47,7 @@ def dashboard(where: Where, port: int) -> None:
         except InvalidInput as error:  # such as trials that do not have the same parameters
             if str(error) not in refused:
                 refused.add(str(error))
-                sys.stderr.write(f"quadrat: no figures: {refusal(error)}\n")
+                sys.stderr.write(f"quadrat: no figures: {visible(brief(refusal(error)))}\n")
             raise
 
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell in the background has the first one ignored

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -14,12 +15,14 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 import quadrat
+from quadrat._core.arrays import read_decimal
 from quadrat.cli.screen import Screen, refusal, visible
 from quadrat.errors import InvalidInput, QuadratError, shortened
 
 __all__ = ["main"]
 
 _BAD_INPUT = 2
+_DIGITS = re.compile(r"[+-]?[0-9]{1,1000}")  # of more than 4300, Python makes no number
 _ONE_OBJECTIVE = {"--direction": "direction", "--value": "column"}  # options of which each objective would have its own
 app = typer.Typer(
     name="quadrat",
@@ -48,6 +51,24 @@ def _refuse_many(option: str, count: int) -> None:
     which = _ONE_OBJECTIVE.get(option)
     hint = "keep one of them" if which is None else f"several objectives are not supported yet, so name one {which}"
     raise InvalidInput(f"{option}: expected it once, got it {count} times; {hint}")
+
+
+def _decimal(text: object) -> float:
+    """Return a number of the command line; typer's own reading takes 1_5 for 15."""
+    found = read_decimal(str(text))
+    if found is None:
+        raise typer.BadParameter(f"expected a number, such as 0.5 or 1e-3, got {text!r}")
+    return found
+
+
+def _whole(text: object) -> int:
+    if not _DIGITS.fullmatch(str(text).strip()):
+        raise typer.BadParameter(f"expected a whole number, such as 12, got {text!r}")
+    return int(str(text))
+
+
+_DECIMAL: Any = {"parser": _decimal, "metavar": "<float>"}
+_WHOLE: Any = {"parser": _whole, "metavar": "<int>"}
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -140,7 +161,7 @@ def methods(as_json: Json = False) -> None:
 
 @app.command(cls=_Once)
 def rates(
-    dimension: Annotated[int, typer.Option("--dimension", "-d", help="Number of parameters, at least 1.")],
+    dimension: Annotated[int, typer.Option("--dimension", "-d", help="Number of parameters, at least 1.", **_WHOLE)],
     kernel: Annotated[
         str,
         typer.Option(
@@ -149,11 +170,16 @@ def rates(
             help="matern, squared-exponential, rational-quadratic, gamma-exponential or piecewise-polynomial.",
         ),
     ] = "matern",
-    nu: Annotated[float | None, typer.Option("--nu", help="Smoothness of matern; 2.5 if not given.")] = None,
-    a: Annotated[
-        float | None, typer.Option("--a", help="Shape of rational-quadratic and gamma-exponential; 1 if not given.")
+    nu: Annotated[
+        float | None, typer.Option("--nu", help="Smoothness of matern; 2.5 if not given.", **_DECIMAL)
     ] = None,
-    q: Annotated[int | None, typer.Option("--q", help="Smoothness of piecewise-polynomial; 1 if not given.")] = None,
+    a: Annotated[
+        float | None,
+        typer.Option("--a", help="Shape of rational-quadratic and gamma-exponential; 1 if not given.", **_DECIMAL),
+    ] = None,
+    q: Annotated[
+        int | None, typer.Option("--q", help="Smoothness of piecewise-polynomial; 1 if not given.", **_WHOLE)
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say what columns and methods mean.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -214,7 +240,11 @@ def export(
     storage: Storage = None,
     csv: Annotated[str | None, typer.Option("--csv", help="File to write CSV to, - for standard output.")] = None,
 ) -> None:
-    """Write the trials of a study, one row each: number, state, value, failure, parameters; JSON without --csv."""
+    """Write the trials of a study, one row each: number, state, value, failure, parameters; JSON without --csv.
+
+    A parameter called number, state, value or failure is written as params.NAME. Numbers that are not finite are null
+    in JSON.
+    """
     from quadrat.cli.study_commands import export as exported
     from quadrat.cli.study_commands import opened
 
@@ -234,7 +264,7 @@ MethodName = Annotated[
         " norm_bound=2, noise=0.1, budget=100)'; kept with the study.",
     ),
 ]
-Seed = Annotated[int | None, typer.Option("--seed", help="Of a new study, kept with it; 0 if not given.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Of a new study, kept with it; 0 if not given.", **_WHOLE)]
 
 
 @app.command(cls=_Once)
@@ -251,12 +281,12 @@ def tune(
     n_trials: Annotated[
         int | None,
         typer.Option(
-            "--n-trials",
-            "-n",
-            help="Trials in the end, earlier ones included; 50 without --timeout.",
+            "--n-trials", "-n", help="Trials in the end, earlier ones included; 50 without --timeout.", **_WHOLE
         ),
     ] = None,
-    timeout: Annotated[float | None, typer.Option("--timeout", help="Seconds after which no trial begins.")] = None,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", help="Seconds after which no trial begins.", **_DECIMAL)
+    ] = None,
     direction: WhichWay = None,
     method: MethodName = None,
     seed: Seed = None,
@@ -264,7 +294,9 @@ def tune(
     storage: Storage = None,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", "-w", help="Trials at once, each in a process; without it and --executor, here."),
+        typer.Option(
+            "--workers", "-w", help="Trials at once, each in a process; without it and --executor, here.", **_WHOLE
+        ),
     ] = None,
     executor: Annotated[str | None, typer.Option("--executor", help="What evaluates: process, dask or ray.")] = None,
     scheduler: Annotated[
@@ -273,7 +305,9 @@ def tune(
     trial_timeout: Annotated[
         float | None,
         typer.Option(
-            "--trial-timeout", help="Seconds that a trial may take; then it is ended and tried again, twice at most."
+            "--trial-timeout",
+            help="Seconds that a trial may take; then it is ended and tried again, twice at most.",
+            **_DECIMAL,
         ),
     ] = None,
     as_json: Json = False,
@@ -322,7 +356,7 @@ def ask(
     direction: WhichWay = None,
     method: MethodName = None,
     seed: Seed = None,
-    n: Annotated[int, typer.Option("--n", "-n", help="How many trials, to be evaluated at once.")] = 1,
+    n: Annotated[int, typer.Option("--n", "-n", help="How many trials, to be evaluated at once.", **_WHOLE)] = 1,
     as_json: Json = False,
 ) -> None:
     """Ask what to evaluate next; the first time with --space, which begins a study."""
@@ -336,7 +370,8 @@ def ask(
 @app.command(cls=_Once, context_settings={"ignore_unknown_options": True})
 def tell(
     number: Annotated[
-        int | None, typer.Argument(metavar="NUMBER", help="Of a trial that was asked.", show_default=False)
+        int | None,
+        typer.Argument(metavar="NUMBER", help="Of a trial that was asked.", show_default=False, parser=_whole),
     ] = None,
     values: Annotated[
         list[str] | None,
@@ -384,7 +419,9 @@ def show(
     last: Annotated[
         int | None,
         typer.Option(
-            "--last", help="How many trials; those that run are always shown. 20 if not given, all with --json."
+            "--last",
+            help="How many trials; those that run are always shown. 20 if not given, all with --json.",
+            **_WHOLE,
         ),
     ] = None,
     method: Annotated[
@@ -431,7 +468,7 @@ def dashboard(
     study: Study = None,
     storage: Storage = None,
     space: ReadIn = None,
-    port: Annotated[int, typer.Option("--port", help="Of this machine; 0 takes any that is free.")] = 8080,
+    port: Annotated[int, typer.Option("--port", help="Of this machine; 0 takes any that is free.", **_WHOLE)] = 8080,
 ) -> None:
     """Serve Optuna's dashboard of a study, with figures of ours, to this machine, until Ctrl-C."""
     from quadrat.cli.dashboard_command import dashboard as served

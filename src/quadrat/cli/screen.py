@@ -7,11 +7,13 @@ import shutil
 from collections.abc import Sequence
 from textwrap import fill
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.segment import Segment
 
 from quadrat._core.html import column_heights
 
-__all__ = ["ASCII", "BLOCKS", "Screen", "refold", "refusal", "sparkline", "visible"]
+__all__ = ["ASCII", "BLOCKS", "Printable", "Screen", "brief", "refold", "refusal", "sparkline", "visible"]
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 ASCII = "_.-:=+*#"
@@ -32,6 +34,7 @@ def sparkline(values: Sequence[float], width: int, levels: str = BLOCKS) -> tupl
 
 
 _WIDEST = 120  # lines longer than this are hard to read
+_LONGEST_LINE, _MOST_LINES = 2000, 200  # characters of a line, and lines of a text, of which the rest is left out
 _LABEL = re.compile(r" *(\[\d+\]|[A-Za-z][A-Za-z ]*:) ")
 
 
@@ -52,16 +55,31 @@ class Screen:
 
     def show(self, what: RenderableType) -> None:
         """Print a table or a line, without trailing blanks in pipes."""
+        clean = visible(what) if isinstance(what, str) else Printable(what)
         if self._console.is_terminal:
-            self._console.print(what)
+            self._console.print(clean)
             return
         with self._console.capture() as captured:
-            self._console.print(what)
+            self._console.print(clean)
         self._console.file.writelines(line.rstrip() + "\n" for line in captured.get().splitlines())
 
     def say(self, text: str) -> None:
-        """Print paragraphs, folded to the width of the screen."""
-        self._console.file.write(refold(visible(text), self.width) + "\n")
+        """Print paragraphs, folded to the width of the screen; very long ones are cut."""
+        self._console.file.write(refold(visible(brief(text)), self.width) + "\n")
+
+
+class Printable:
+    """A table, or whatever else rich can draw, in which control characters are written out."""
+
+    def __init__(self, inner: RenderableType) -> None:
+        self._inner = inner
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self._inner, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self._inner)
 
 
 def refusal(error: Exception) -> str:
@@ -73,6 +91,25 @@ def refusal(error: Exception) -> str:
     'got no space; pass --space FILE that has every parameter'
     """
     return re.sub(r"search_space=(qd\.Space\(\.\.\.\))?", "--space FILE", str(error))
+
+
+def brief(text: str) -> str:
+    """Return a text without the ends of lines, and without the lines, that no terminal is to show: errors of any size.
+
+    Examples
+    --------
+    >>> brief("x" * 10**7)[-34:]
+    'x... (9998000 characters left out)'
+    """
+    lines = text.split("\n", _MOST_LINES)
+    rest = lines.pop() if len(lines) > _MOST_LINES else ""
+    cut = [
+        line
+        if len(line) <= _LONGEST_LINE
+        else f"{line[:_LONGEST_LINE]}... ({len(line) - _LONGEST_LINE} characters left out)"
+        for line in lines
+    ]
+    return "\n".join([*cut, *([f"... ({len(rest)} characters left out)"] if rest else [])])
 
 
 def visible(text: str) -> str:

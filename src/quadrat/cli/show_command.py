@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -29,6 +28,7 @@ from quadrat.cli.trial_table import Line, plain_table, shown, trial_table
 from quadrat.errors import InvalidInput, QuadratError
 from quadrat.methods.base import Method
 from quadrat.methods.registry import read_method
+from quadrat.optimizer.outcome import replicate_error
 from quadrat.studies.notes import METHOD, kept_method
 from quadrat.studies.opening import SEED, check_one_objective
 from quadrat.studies.running_trials import why_chosen
@@ -77,8 +77,8 @@ def show(where: Where, last: int | None, method: str | None = None, *, as_json: 
 def described(study: Study, where: Where) -> str:
     """Return what a study is, in a line."""
     method, seed = study.user_attrs.get(METHOD), study.user_attrs.get(SEED)
-    by = "" if method is None else f" with {method}"
-    seeded = "" if seed is None else f", seed {seed}"
+    by = "" if method is None else f" with {shown(method)}"
+    seeded = "" if seed is None else f", seed {shown(seed)}"
     return f"{shown(study.study_name)} in {place(where.storage)}: {_direction(study)}{by}{seeded}"
 
 
@@ -102,10 +102,10 @@ def value_text(trial: FrozenTrial) -> str:
     """Return what was measured: the mean with its standard error, and of how many replicates; nothing if unfinished."""
     if not trial.values or trial.state is not TrialState.COMPLETE:
         return ""
-    mean, values, error = shown(trial.values[0]), values_of(trial) or [], standard_error_of(trial)
-    if len(values) > 1:
-        spread = math.sqrt(sum((value - trial.values[0]) ** 2 for value in values) / (len(values) - 1))
-        return f"{mean} ± {spread / math.sqrt(len(values)):.2g} (n={len(values)})"
+    mean, values = shown(trial.values[0]), values_of(trial) or []
+    if (error := replicate_error(values)) is not None:
+        return f"{mean} ± {error:.2g} (n={len(values)})"
+    error = standard_error_of(trial)
     return mean if error is None else f"{mean} ± {error:.2g}"
 
 
@@ -122,7 +122,7 @@ def _show_studies(studies: Sequence[Study], where: Where, *, as_json: bool) -> N
     for study in studies:
         best = _best(study)
         table.add_row(
-            study.study_name, _direction(study), _counts(study) or "none", "" if best is None else shown(best)
+            shown(study.study_name), _direction(study), _counts(study) or "none", "" if best is None else shown(best)
         )
     screen = Screen()
     screen.show(table)

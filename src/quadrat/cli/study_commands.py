@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import shlex
@@ -9,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import optuna
 from optuna.storages import BaseStorage
@@ -17,7 +18,7 @@ from optuna.study import Study
 from rich import box
 from rich.table import Table
 
-from quadrat.cli.screen import Screen
+from quadrat.cli.screen import Screen, visible
 from quadrat.cli.study_model import model_of
 from quadrat.cli.study_summary import certificate_text, pruned_text, value_text
 from quadrat.cli.trial_table import shown
@@ -52,10 +53,17 @@ class Where:
         return f"quadrat {words} {shlex.join(options)}".strip()
 
 
-def print_json(data: object) -> None:
-    """Print data as JSON, with null for numbers that are not finite: JSON has none of these."""
+def print_json(data: object, file: TextIO | None = None) -> None:
+    """Print data as JSON, to standard output where no file is given."""
+    (sys.stdout if file is None else file).write(json_text(data) + "\n")
+
+
+def json_text(data: object) -> str:
+    """Return data as JSON: null for numbers that are not finite, and escapes for characters that cannot be printed."""
     text = json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False, default=str)
-    sys.stdout.write(text + "\n")
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
 
 
 def _finite(data: Any) -> Any:
@@ -121,18 +129,21 @@ def best_data(study: Study) -> dict[str, Any]:
 
 def best_json(study: Study) -> str:
     """Return that as JSON."""
-    return json.dumps(best_data(study), indent=2, ensure_ascii=False)
+    return json_text(best_data(study))
 
 
 def export(study: Study, csv_path: str | None) -> str | None:
     """Write the trials as CSV to a file, or to standard output for "-"; without a path return them as JSON."""
     if csv_path is None:
-        return json.dumps(rows_of(study), indent=2, ensure_ascii=False)
+        return json_text(rows_of(study))
     if csv_path == "-":
-        write_csv(study, sys.stdout)
+        written = io.StringIO()
+        write_csv(study, written)
+        # A program that reads it gets what is there; a terminal would obey it.
+        sys.stdout.write(visible(written.getvalue()) if sys.stdout.isatty() else written.getvalue())
         return None
     try:
-        with Path(csv_path).open("w", encoding="utf-8", newline="") as file:
+        with Path(csv_path).open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
             write_csv(study, file)
     except OSError as error:
         raise InvalidInput(f"csv: expected a file that can be written, got {csv_path}: {error}") from error
@@ -154,10 +165,11 @@ def report(where: Where, output: str) -> None:
     finally:
         close_storage(study._storage)
     try:
-        Path(output).write_text(text, encoding="utf-8")
+        page = text.encode("utf-8", "backslashreplace")  # a name in a storage may have half a character
+        Path(output).write_bytes(page)
     except OSError as error:
         raise InvalidInput(f"output: expected a file that can be written, got {output}: {error}") from error
-    Screen().say(f"Wrote {output} ({len(text.encode()) / 1e6:.1f} MB). It needs no network: open it in a browser.")
+    Screen().say(f"Wrote {output} ({len(page) / 1e6:.1f} MB). It needs no network: open it in a browser.")
 
 
 def named(argument: str | None, option: str | None) -> str | None:

@@ -11,7 +11,7 @@ from optuna.trial import FrozenTrial
 from rich.table import Table
 from rich.text import Text
 
-from quadrat.cli.screen import sparkline
+from quadrat.cli.screen import brief, sparkline, visible
 from quadrat.cli.study_model import StudyModel
 from quadrat.cli.trial_table import shown
 from quadrat.optimizer import CertificateReport, LevelSetReport, Recommendation
@@ -56,6 +56,8 @@ def best_seen_text(study: Study) -> str:
 
     It needs no model. Of trials with constraints, those in which all of them held come first.
     """
+    if len(study.directions) != 1:
+        return ""
     told = [
         (sum(values) / len(values), _held(complete_constraints(trial)), trial)
         for trial in study.get_trials(deepcopy=False)
@@ -97,7 +99,7 @@ def summary_table(lines: Iterable[tuple[str, str]]) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for label, text in lines:
-        table.add_row(Text(label, style="bold"), Text(text))
+        table.add_row(Text(label, style="bold"), Text(visible(brief(text))))
     return table
 
 

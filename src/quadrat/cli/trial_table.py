@@ -10,11 +10,14 @@ from rich import box
 from rich.cells import cell_len, set_cell_size
 from rich.table import Table
 
+from quadrat.cli.screen import visible
+
 __all__ = ["Line", "plain_table", "shown", "trial_table"]
 
 _GAP = 2  # characters between cells
 _SHORTEST_NOTE, _LONGEST_NOTE = 20, 40  # characters: below, a note says nothing; above, it pushes all else away
 _SHORTEST_PARAMETERS = 20
+_LONGEST_TEXT = 500  # characters of a name or a value
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Line:
 
 
 def shown(value: object) -> str:
-    r"""Return a value as it stands in tables: numbers with six digits, text in one line and without escape sequences.
+    r"""Return a value as it stands in tables: numbers with six digits, text in one short line without escape sequences.
 
     Examples
     --------
@@ -37,9 +40,9 @@ def shown(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     text = str(value)
-    if text.isprintable():
-        return text
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+    if len(text) > _LONGEST_TEXT:
+        text = f"{text[:_LONGEST_TEXT]}... ({len(text) - _LONGEST_TEXT} characters left out)"
+    return visible(text).replace("\n", "\\n")
 
 
 def plain_table(header: Sequence[str]) -> Table:

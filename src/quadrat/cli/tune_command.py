@@ -11,12 +11,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 import optuna
 from optuna.exceptions import StorageInternalError
@@ -44,6 +44,7 @@ DEFAULT_TRIALS = 50
 _ERROR, _REFUSED = 1, 2  # exit statuses: of Python for an exception, and of the command for bad input
 _GRACE = 5.0  # seconds that threads of an objective have to end when all else is done
 _SQLITE = "sqlite:///"
+_STANDARD_OUTPUT, _STANDARD_ERROR = 1, 2  # file descriptors
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _WORDS = {TrialState.COMPLETE: "complete", TrialState.FAIL: "failed", TrialState.PRUNED: "pruned"}
 
@@ -89,8 +90,8 @@ def tune(options: TuneOptions) -> int:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     before, status = set(threading.enumerate()), _ERROR
     try:
-        with _termination_as_interrupt():
-            status = _opened_and_run(options)
+        with _termination_as_interrupt(), _output(options) as output:
+            status = _opened_and_run(options, output)
     except KeyboardInterrupt as interrupt:  # before or after the run; during the run the second signal
         sys.stderr.write("quadrat: stopped; what was running is evaluated again when the study goes on\n")
         status = 128 + int((interrupt.args or (signal.SIGINT,))[0])
@@ -133,7 +134,7 @@ def _limit_waiting(threads: list[threading.Thread], status: int) -> None:
     threading.Thread(target=watch, name="quadrat-exit", daemon=True).start()
 
 
-def _opened_and_run(options: TuneOptions) -> int:
+def _opened_and_run(options: TuneOptions, output: TextIO) -> int:
     reference = ObjectiveReference.read(options.objective)
     space = None if options.space is None else Space.from_file(options.space)
     reference.load()  # what is wrong with it is better known before the first trial
@@ -148,9 +149,37 @@ def _opened_and_run(options: TuneOptions) -> int:
                 method=options.method,
                 seed=options.seed,
             )
-            return _run(options, study, reference, space)
+            return _run(options, study, reference, space, output)
     finally:
         close_storage(storage)
+
+
+@contextmanager
+def _output(options: TuneOptions) -> Iterator[TextIO]:
+    """Yield standard output; with --json nothing else gets there: what an objective prints goes to standard error.
+
+    So does what worker processes print, which have the standard output that this process has when they start.
+    """
+    before = sys.stdout
+    try:
+        is_of_process = before.fileno() == _STANDARD_OUTPUT
+    except (OSError, ValueError):  # such as a text in memory
+        is_of_process = False
+    if not options.as_json:
+        yield before
+    elif not is_of_process:
+        with redirect_stdout(sys.stderr):
+            yield before
+    else:
+        before.flush()
+        kept = os.dup(_STANDARD_OUTPUT)
+        os.dup2(_STANDARD_ERROR, _STANDARD_OUTPUT)
+        with redirect_stdout(sys.stderr), os.fdopen(kept, "w", encoding=before.encoding, errors="replace") as output:
+            try:
+                yield output
+            finally:
+                before.flush()  # what was written to it meanwhile is no result either
+                os.dup2(kept, _STANDARD_OUTPUT)
 
 
 @contextmanager
@@ -170,7 +199,7 @@ def _termination_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _run(options: TuneOptions, study: Study, reference: ObjectiveReference, space: Space | None) -> int:
+def _run(options: TuneOptions, study: Study, reference: ObjectiveReference, space: Space | None, output: TextIO) -> int:
     searched = kept_space(study) if space is None else space
     screen, started = Screen(), time.monotonic()
     shown = TuneScreen(study, options.total, options.timeout, rows=not options.as_json, width=screen.width)
@@ -184,7 +213,7 @@ def _run(options: TuneOptions, study: Study, reference: ObjectiveReference, spac
             trial_timeout=options.trial_timeout,
             on_told=shown.show_ended,
         ).run()
-    return _finish(study, options, screen, ending, time.monotonic() - started)
+    return _finish(study, options, screen, output, ending, time.monotonic() - started)
 
 
 def _check_positive(options: TuneOptions) -> None:
@@ -232,7 +261,7 @@ def _workers(
         yield lambda: OnExecutor(evaluation, executor, n)
 
 
-def _finish(study: Study, options: TuneOptions, screen: Screen, ending: str, seconds: float) -> int:
+def _finish(study: Study, options: TuneOptions, screen: Screen, output: TextIO, ending: str, seconds: float) -> int:
     trials = study.get_trials(deepcopy=False)
     states = Counter(trial.state for trial in trials)
     status = next((128 + number for number in _SIGNALS if ending.endswith(number.name)), 0)
@@ -252,7 +281,7 @@ def _finish(study: Study, options: TuneOptions, screen: Screen, ending: str, sec
             "trials": counts,
             **_recommended(study),
         }
-        print_json(said)
+        print_json(said, output)
     else:
         screen.say("")
         if states[TrialState.COMPLETE] or states[TrialState.PRUNED]:

@@ -17,6 +17,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from quadrat.cli.screen import brief, visible
 from quadrat.cli.study_model import StudyModel, model_of
 from quadrat.cli.trial_table import shown
 from quadrat.errors import QuadratError
@@ -93,7 +94,7 @@ class TuneScreen(logging.Handler):
             else:
                 text += "\n" + "".join(traceback.format_exception(error)).rstrip()
                 self._failed_before = True
-        (self._console if self._live is not None else self._beside).print(text, soft_wrap=True)
+        (self._console if self._live is not None else self._beside).print(visible(brief(text)), soft_wrap=True)
 
     def _refresh(self) -> bool:
         """Ask the model what it recommends, unless that takes too much of the time; return whether it was asked."""
@@ -142,7 +143,7 @@ class TuneScreen(logging.Handler):
         parts: list[RenderableType] = [table]
         if self._model is not None:
             settings = self._model.recommendation.params.items()
-            params = "  ".join(f"{name}={shown(value)}" for name, value in settings)
+            params = "  ".join(f"{shown(name)}={shown(value)}" for name, value in settings)
             parts.append(Text(f"recommended  {params}", overflow="ellipsis", no_wrap=True))
         done = self._before + self._told
         of = "" if self._n_trials is None else f" of {self._n_trials}"

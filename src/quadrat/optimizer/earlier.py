@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from quadrat._core.blas_threads import on_one_blas_thread
+from quadrat._core.blas_threads import with_own_numerics
 from quadrat.errors import InvalidInput
 from quadrat.optimizer.optimizer import Optimizer
 from quadrat.optimizer.replay import Replay
@@ -55,6 +55,6 @@ def earlier(optimizer: Optimizer, finished: Sequence[int]) -> Iterator[tuple[int
         yield stop, again
 
 
-@on_one_blas_thread
+@with_own_numerics
 def _go_on(log: Replay, stop: int) -> None:
     log.until(stop)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -243,13 +244,13 @@ def values_of(trial: Any) -> list[float] | None:
         values = [float(value) for value in replicates]
     else:
         values = [] if trial.value is None else [float(trial.value)]
-    return values if values and np.isfinite(values).all() else None
+    return values if values and math.isfinite(sum(values)) else None  # of large ones, the mean may be none
 
 
 def standard_error_of(trial: Any) -> float | None:
     """Return the standard error that was told with a trial's value, or None."""
     sem = getattr(trial, "user_attrs", {}).get(STANDARD_ERROR)
-    return float(sem) if isinstance(sem, int | float) and sem > 0 and np.isfinite(sem) else None
+    return float(sem) if isinstance(sem, int | float) and 0 < sem <= sys.float_info.max else None
 
 
 def outcome_of(trial: Any) -> Outcome:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from quadrat._core.arrays import Array
-from quadrat._core.blas_threads import on_one_blas_thread
+from quadrat._core.blas_threads import with_own_numerics
 from quadrat.confidence import CertificateCurve
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.methods.base import DOES_NOT_CERTIFY, Incumbent, Method
@@ -55,7 +55,7 @@ class _Recommended:
     evaluated: bool  # whether a trial was there
 
 
-@on_one_blas_thread
+@with_own_numerics
 def _rebuilt(
     kind: type[Optimizer], space: Space, direction: str, method: Method, seed: int, events: list[Event]
 ) -> Optimizer:
@@ -166,7 +166,7 @@ class Optimizer:
 
     # --- ask and tell
 
-    @on_one_blas_thread
+    @with_own_numerics
     def ask(self, params: Mapping[str, Any] | None = None, *, context: Mapping[str, Any] | None = None) -> Trial:
         """Return the next trial; as many may be pending as you can evaluate at once.
 
@@ -201,7 +201,7 @@ class Optimizer:
             raise InvalidInput(f"params: expected ones that the space's constraint allows, got {chosen!r:.120}")
         return self._begin(chosen, "chosen by the user", "user")
 
-    @on_one_blas_thread
+    @with_own_numerics
     def tell(
         self,
         trial: Trial | int,
@@ -242,7 +242,7 @@ class Optimizer:
         self._history.require_pending(number)
         self._finish(number, self._read(value, sem, constraints, reason))
 
-    @on_one_blas_thread
+    @with_own_numerics
     def add(
         self,
         params: Mapping[str, Any],
@@ -278,7 +278,7 @@ class Optimizer:
         self._finish(number, reading)
         return self.trial(number)
 
-    @on_one_blas_thread
+    @with_own_numerics
     def add_trials(
         self,
         params: Iterable[Mapping[str, Any]] | Table | Study,
@@ -341,7 +341,7 @@ class Optimizer:
 
     # --- answers
 
-    @on_one_blas_thread
+    @with_own_numerics
     def recommend(
         self,
         context: Mapping[str, Any] | None = None,
@@ -400,7 +400,7 @@ class Optimizer:
             return found
         return replace(found, why=f"{found.why} No complete trial is at a point that the space's constraint allows.")
 
-    @on_one_blas_thread
+    @with_own_numerics
     def predict(self, params: Sequence[Mapping[str, Any]]) -> tuple[Predicted, ...]:
         """Return what the method believes of the objective at these parameters, in your direction: one answer for each.
 
@@ -423,7 +423,7 @@ class Optimizer:
         """
         return predictions_of(self._space, self._method, self._history, self._direction, self._search, params)
 
-    @on_one_blas_thread
+    @with_own_numerics
     def certificate(self, context: Mapping[str, Any] | None = None) -> CertificateReport:
         """Return how far from the optimum the recommended point can still be, or why that is not known.
 
@@ -454,7 +454,7 @@ class Optimizer:
         chosen = self._recommended(point)
         return report_of(self._direction, self._search, chosen.x, chosen.params)
 
-    @on_one_blas_thread
+    @with_own_numerics
     def level_set(self) -> LevelSetReport:
         """Return where the objective lies above and below the method's threshold, as far as that is decided.
 
@@ -473,7 +473,7 @@ class Optimizer:
         require(self._method, "level sets", "level_set() is for methods with a threshold")
         return level_set_of(self._space, self._method, self._history, self._direction, self._search)
 
-    @on_one_blas_thread
+    @with_own_numerics
     def certificate_curve(self, norm_bounds: Sequence[float] | Array) -> CertificateCurve:
         """Return what each norm bound would certify from the outcomes so far, all else as the method assumes.
 
@@ -494,7 +494,7 @@ class Optimizer:
         """
         return curve_of(self._space, self._method, self._history, self._direction, norm_bounds)
 
-    @on_one_blas_thread
+    @with_own_numerics
     def explain(self) -> dict[str, object]:
         """Return what is known of the run, as plain data.
 

@@ -11,6 +11,7 @@ to the search and back; differences of values (gains, certificates) are the same
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,6 +40,7 @@ __all__ = [
     "read_measured",
     "read_number",
     "read_outcome",
+    "replicate_error",
 ]
 
 _EXPECTED = "a number, a list of replicates, Estimate, FAILED or Measured"
@@ -168,7 +170,33 @@ def read_outcome(outcome: object, *, sem: object = None, name: str = "outcome", 
     if wrong:
         many = f" among {len(values)} replicates" if len(values) > 1 else ""
         return Reading(failure=reason or f"told {wrong[0]}{many}")
+    if not math.isfinite(sum(values)):
+        raise InvalidInput(
+            f"{name}: expected replicates whose sum is finite (at most {sys.float_info.max:.2g}), got"
+            f" {list(values)!r:.80}; tell them in a larger unit"
+        )
     return Reading(values)
+
+
+def replicate_error(values: Sequence[float]) -> float | None:
+    """Return the standard error of the mean of replicates; None where there is one, or none.
+
+    Examples
+    --------
+    >>> replicate_error([1.0, 2.0, 3.0]), replicate_error([1e200, 3e200]), replicate_error([1.0])
+    (0.5773502691896257, 1e+200, None)
+    """
+    count = len(values)
+    if count < 2:
+        return None
+    mean = sum(values) / count
+    try:
+        squares = sum((value - mean) ** 2 for value in values)
+    except OverflowError:
+        squares = math.inf
+    if math.isfinite(squares):
+        return math.sqrt(squares / (count - 1) / count)
+    return math.hypot(*(value - mean for value in values)) / math.sqrt(count * (count - 1))  # it squares nothing large
 
 
 def _read_estimate(value: object, sem: object, name: str, reason: str | None) -> Reading:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from quadrat.loop import Result
 from quadrat.optimizer import Optimizer, TrialRecord
+from quadrat.optimizer.outcome import replicate_error
 from quadrat.plots.run_view import RunView, Source
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _row(record: TrialRecord) -> TrialRow:
         "running" if record.state == "pending" else record.state,
         record.params,
         record.value,
-        record.sem if record.sem is not None else _standard_error(record.values),
+        record.sem if record.sem is not None else replicate_error(record.values),
         record.feasible,
         record.failure or record.why,
     )
@@ -146,19 +147,10 @@ def _study_row(trial: FrozenTrial) -> TrialRow:
         "failed" if state == "fail" else state,
         dict(trial.params),
         sum(values) / len(values) if values else None,
-        _standard_error(values) if error is None else error,
+        replicate_error(values) if error is None else error,
         all(value <= 0 for value in constraints.values()) if constraints else None,
         " ".join(str(trial.user_attrs.get(FAILURE) or why_chosen(trial)).split()),
     )
-
-
-def _standard_error(values: Sequence[float]) -> float | None:
-    """Return the standard error of the mean of replicates; None where there is one, or none."""
-    count = len(values)
-    if count < 2:
-        return None
-    mean = sum(values) / count
-    return float((sum((value - mean) ** 2 for value in values) / (count - 1) / count) ** 0.5)
 
 
 def _versions() -> dict[str, str]:

@@ -24,6 +24,7 @@ from quadrat.randomness import generator
 from quadrat.space import Space
 from quadrat.space.constraint import check_share
 from quadrat.studies.distributions import distribution_of
+from quadrat.studies.lease import _ATTRIBUTE as LEASE
 from quadrat.studies.notes import METHOD, keep_space, kept_space
 from quadrat.studies.sampler import QuadratSampler
 from quadrat.studies.trials import REPLICATES, STANDARD_ERROR
@@ -70,18 +71,20 @@ def open_study(
             load_if_exists=True,  # another process may have begun it just now
         )
     check_one_objective(study)
+    _check_lease(study)
     _check_same(study, "direction", study.direction.name.lower(), wanted)
     kept = study.user_attrs.get(METHOD)
     if kept is None or named is None or resolve(kept) != resolve(named):  # the same may be written in other words
         _check_same(study, "method", kept, named)
     _check_same(study, "seed", study.user_attrs.get(SEED), seed)
+    searched = kept_space(study) if space is None else space
+    if searched is not None:
+        _check_distributions(study, searched)
     if space is not None:
-        _check_distributions(study, space)
         keep_space(study, space)
     chosen = _kept(study, METHOD, named or type(resolve(None)).__name__)
     number = _kept(study, SEED, _FIRST_SEED if seed is None else seed)
     # Known constraints are not kept with a study: the space that was given has them, the one that was kept has not.
-    searched = kept_space(study) if space is None else space
     study.sampler = QuadratSampler(search_space=searched, method=chosen, seed=number)
     return study
 
@@ -108,6 +111,17 @@ def check_one_objective(study: Study) -> None:
         raise InvalidInput(
             f"study: expected one objective, got {study.study_name!r}, which has {len(study.directions)}; name another"
             " study"
+        )
+
+
+def _check_lease(study: Study) -> None:
+    """Refuse a note of who tunes the study that names no process: the number of a process becomes part of a path."""
+    kept = study.user_attrs.get(LEASE)
+    wrong = kept is not None and not (isinstance(kept, dict) and type(kept.get("pid")) is int)
+    if wrong:
+        raise InvalidInput(
+            f"study {study.study_name!r:.80}: expected the number of the process that tunes it, got {kept!r:.80}; the"
+            f" storage was damaged, or something else wrote to it: study.set_user_attr({LEASE!r}, None) mends it"
         )
 
 
@@ -150,7 +164,7 @@ def _kept(study: Study, attribute: str, given: Any) -> Any:
 
 
 def check_trials(study: Study) -> None:
-    """Refuse a study of which a trial has something else than numbers where numbers belong.
+    """Refuse a study of which a trial has something else than numbers or names where these belong.
 
     Examples
     --------
@@ -177,6 +191,8 @@ def _wrong(trial: FrozenTrial, objectives: int) -> str | None:
     values, replicates = trial.values, trial.user_attrs.get(REPLICATES)
     if values is not None and not (_are_numbers(values) and len(values) == objectives):
         return f"{objectives} number{'s' if objectives > 1 else ''} as its value, got {_shown(values)}"
+    if not all(isinstance(name, str) for name in trial.params):
+        return f"texts as names of its parameters, got {_shown(list(trial.params))}"
     if replicates is not None and not (isinstance(replicates, list) and replicates and _are_numbers(replicates)):
         return f"a list of numbers as its replicates, got {_shown(replicates)}"
     sem = trial.user_attrs.get(STANDARD_ERROR)

@@ -4,6 +4,7 @@ The header has the names of the parameters and a column with the results. A colu
 result of a trial that was asked; a column `failure` says why there is none. So what `quadrat export` wrote can be
 filled in and read again: rows that the study has already, and rows without a result whose trial runs, change nothing.
 Nor does a row whose column `state` says that its trial was pruned: the value in it is a report, and no result.
+A parameter called `number`, `state`, `value` or `failure` is exported as `params.number` and so on, and read back.
 `rows_of` and `write_csv` are what `quadrat export` writes.
 """
 
@@ -22,6 +23,7 @@ import optuna
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
+from quadrat._core.arrays import read_decimal
 from quadrat.errors import InvalidInput
 from quadrat.optimizer.outcome import FAILED, Estimate, Outcome, Reading, read_outcome
 from quadrat.space import Categorical, Fixed, Float, Parameter, Space
@@ -35,6 +37,8 @@ VALUE, SEM = "value", "sem"
 """The columns with results and with their standard errors, where no others are named."""
 
 _NUMBER, _STATE, _FAILURE = "number", "state", "failure"
+_COLUMNS = (_NUMBER, _STATE, VALUE, _FAILURE)  # of every export, before those of parameters
+_PREFIX = "params."
 _SEPARATORS = ",;\t"
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 _NEAR = 1e-3  # of the range of a parameter: spreadsheets write as many digits as they show
@@ -85,7 +89,7 @@ def read_results(
     standard errors; `VALUE` and `SEM` by default. An empty result, NaN or an infinity is a failure. Errors name file,
     line and column.
     """
-    header, rows, separator = _cells(path, {*space, VALUE, value or VALUE, SEM, _NUMBER})
+    header, rows, separator = _cells(path, {*space, *map(_column_of, space), VALUE, value or VALUE, SEM, _NUMBER})
     reader = _Reader(path, space, header, separator, value, sem)
     by_number = {trial.number: trial for trial in trials}
     results: list[FileResult] = []
@@ -157,16 +161,19 @@ class _Reader:
         self, path: str, space: Space, header: Sequence[str], separator: str, value: str | None, sem: str | None
     ) -> None:
         self._path, self._space, self._header, self._separator = path, space, header, separator
+        # A file that people wrote has the column `number` for a parameter of that name, an export has `params.number`.
+        self._columns = {name: column if (column := _column_of(name)) in header else name for name in space}
+        self._taken = {*self._columns.values()}
         self._value = self._column(value or VALUE, "value")
-        self._sem = self._column(sem, "sem") if sem is not None else SEM if SEM in {*header} - {*space} else None
-        used = {self._value, self._sem, _NUMBER, _STATE, _FAILURE, *space}
+        self._sem = self._column(sem, "sem") if sem is not None else SEM if SEM in {*header} - self._taken else None
+        used = {self._value, self._sem, _NUMBER, _STATE, _FAILURE, *self._taken}
         self.ignored = tuple(name for name in header if name not in used and name)
 
     def _column(self, name: str, option: str) -> str:
-        if name in self._space:
+        if name in self._taken:
             raise InvalidInput(
                 f"{self._path}, line 1: expected a column of results, got {name!r}, which is a parameter; name another"
-                f" with --{option}"
+                f" with --{option}, or call the column of the parameter {_PREFIX}{name}"
             )
         if name not in self._header:
             raise InvalidInput(
@@ -180,15 +187,15 @@ class _Reader:
 
     def state(self, row: _Row) -> str:
         """Return the state that `quadrat export` wrote down."""
-        return "" if _STATE in self._space else row.cell(_STATE)
+        return "" if _STATE in self._taken else row.cell(_STATE)
 
     def failure(self, row: _Row) -> str:
         """Return why there is no result."""
-        return "" if _FAILURE in self._space else row.cell(_FAILURE)
+        return "" if _FAILURE in self._taken else row.cell(_FAILURE)
 
     def number(self, row: _Row) -> int | None:
         """Return the number of the trial; None where there is none."""
-        text = "" if _NUMBER in self._space else row.cell(_NUMBER)
+        text = "" if _NUMBER in self._taken else row.cell(_NUMBER)
         if not text:
             return None
         found = self._as_number(text)
@@ -218,22 +225,23 @@ class _Reader:
         """Return the parameters, those that exist; cells of others are empty."""
 
         def read(name: str, parameter: Parameter) -> Any:
-            text = row.cell(name)
+            column = self._columns[name]
+            text = row.cell(column)
             if isinstance(parameter, Fixed) and not text:
                 return parameter.value
-            if name not in self._header:
+            if column not in self._header:
                 there = ", ".join(self._header)
-                raise self.wrong(row, name, f"{parameter.expected}, got no such column; the header has {there}")
+                raise self.wrong(row, column, f"{parameter.expected}, got no such column; the header has {there}")
             code = parameter.read([self._as_value(text, parameter)])
             if math.isnan(code[0]):
-                raise self.wrong(row, name, f"{parameter.expected}, got {repr(text) if text else 'an empty cell'}")
+                raise self.wrong(row, column, f"{parameter.expected}, got {repr(text) if text else 'an empty cell'}")
             return parameter.show(code)[0]
 
         found = self._space.choose_each(read)
-        for name in self._space:
-            if name not in found and row.cell(name):
+        for name, column in self._columns.items():
+            if name not in found and row.cell(column):
                 raise self.wrong(
-                    row, name, f"an empty cell, because {name} does not exist in this row, got {row.cell(name)!r}"
+                    row, column, f"an empty cell, because {name} does not exist in this row, got {row.cell(column)!r}"
                 )
         return found
 
@@ -242,15 +250,15 @@ class _Reader:
         asked = OwnSpace(self._space).read(trial.params)
         if asked is None:
             raise self.wrong(row, _NUMBER, f"a trial in the space, got {trial.number}, which has {trial.params}")
-        if not any(row.cell(name) for name in self._space):
+        if not any(row.cell(column) for column in self._taken):
             return asked
         given = self.params(row)
-        for name in self._space:
+        for name, column in self._columns.items():
             if not _is_near(self._space[name], asked.get(name), given.get(name)):
                 raise self.wrong(
                     row,
-                    name,
-                    f"{asked.get(name)}, which was asked as trial {trial.number}, got {row.cell(name) or 'nothing'};"
+                    column,
+                    f"{asked.get(name)}, which was asked as trial {trial.number}, got {row.cell(column) or 'nothing'};"
                     f" empty the cell {_NUMBER!r} if this is a trial of its own",
                 )
         return asked
@@ -262,6 +270,7 @@ class _Reader:
         if trial.values and (reading.values or trial.state is TrialState.COMPLETE):
             state += f" with {trial.values[0]:g}"
             is_same = bool(reading.values) and math.isclose(trial.values[0], reading.values[0], rel_tol=_SAME_VALUE)
+            is_same = is_same or (not math.isfinite(trial.values[0]) and not reading.values)
         if not is_same:
             raise self.wrong(
                 row,
@@ -280,10 +289,7 @@ class _Reader:
     def _as_number(self, text: str) -> float | None:
         if self._separator != "," and _DECIMAL_COMMA.fullmatch(text):
             text = text.replace(",", ".")
-        try:
-            return None if "_" in text else float(text)
-        except ValueError:
-            return None
+        return read_decimal(text)
 
 
 def _chosen(text: str, choices: Sequence[object], reader: _Reader) -> object:
@@ -340,35 +346,51 @@ def _cells(path: str, known: set[str]) -> tuple[list[str], list[tuple[int, list[
 
 def _familiar(text: str, separator: str, known: set[str]) -> tuple[int, int]:
     """Return how many names of columns are known, and how many there are, if this separates them."""
-    header = next(csv.reader(text.lstrip().splitlines()[:1], delimiter=separator), [])
+    try:
+        header = next(csv.reader(text.lstrip().splitlines()[:1], delimiter=separator), [])
+    except csv.Error:  # such as a name of more characters than a cell may have
+        return 0, 0
     return sum(name.strip() in known for name in header), len(header)
 
 
 def rows_of(study: Study) -> list[dict[str, Any]]:
     """Return a row for each trial, by number: number, state, value, failure, then its parameters.
 
-    All rows have the same keys; what does not exist in a trial is None. Of several objectives the value is a list. The
+    A parameter that is called as one of the first columns has its name after "params.", so that it replaces none. All
+    rows have the same keys; what does not exist in a trial is None. Of several objectives the value is a list. The
     value of a pruned trial is its last report, as the storage has it: no result, as its state says.
     """
     trials = study.get_trials(deepcopy=False)
     names = list({name: None for trial in trials for name in trial.params})
     return [
         {
-            "number": trial.number,
-            "state": trial.state.name.lower(),
-            "value": trial.values[0] if trial.values and len(trial.values) == 1 else trial.values,
-            "failure": trial.user_attrs.get(FAILURE),
-            **{name: trial.params.get(name) for name in names},
+            _NUMBER: trial.number,
+            _STATE: trial.state.name.lower(),
+            VALUE: trial.values[0] if trial.values and len(trial.values) == 1 else trial.values,
+            _FAILURE: trial.user_attrs.get(FAILURE),
+            **{_column_of(name): trial.params.get(name) for name in names},
         }
         for trial in trials
     ]
 
 
+def _column_of(name: str) -> str:
+    """Return the column of a parameter in an export; no two parameters have the same, and none has one of `_COLUMNS`.
+
+    Examples
+    --------
+    >>> _column_of("rate"), _column_of("value"), _column_of("params.value")
+    ('rate', 'params.value', 'params.params.value')
+    """
+    inner = name
+    while inner.startswith(_PREFIX):
+        inner = inner.removeprefix(_PREFIX)
+    return _PREFIX + name if inner in _COLUMNS else name
+
+
 def write_csv(study: Study, file: TextIO) -> None:
     """Write the rows as CSV, floats with all their digits, empty cells where there is nothing."""
     rows = rows_of(study)
-    writer = csv.DictWriter(
-        file, list(rows[0]) if rows else ["number", "state", "value", "failure"], lineterminator="\n"
-    )
+    writer = csv.DictWriter(file, list(rows[0]) if rows else _COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)

@@ -78,14 +78,16 @@ class RunningTrials:
 
 
 def _parts(trial: FrozenTrial) -> tuple[str, ...]:
-    """What was written down of a choice: in parts, because some databases take no long ones."""
+    """What was written down of a choice: in parts, because some databases take no long ones.
+
+    Others may write to a storage: what is no text is no part.
+    """
     attributes = trial.system_attrs
+    parts: list[str] = []
     text = attributes.get(_FIRST_PART)
-    if text is None:
-        return ()
-    parts = [text]
-    while len(parts[-1]) == _LONGEST and (text := attributes.get(f"{_CHOSEN}:{len(parts)}")) is not None:
+    while isinstance(text, str):
         parts.append(text)
+        text = attributes.get(f"{_CHOSEN}:{len(parts)}") if len(text) == _LONGEST else None
     return tuple(parts)
 
 
@@ -94,13 +96,20 @@ def _read(parts: tuple[str, ...], distributions: Mapping[str, BaseDistribution])
     return {
         name: distributions[name].to_external_repr(value)
         for name, value in inside.items()
-        if name in distributions and distributions[name]._contains(value)
+        if name in distributions and _contains(distributions[name], value)
     }
+
+
+def _contains(distribution: BaseDistribution, value: object) -> bool:
+    try:
+        return type(value) in (int, float) and distribution._contains(float(value))  # type: ignore[arg-type]
+    except (ValueError, OverflowError):  # an index that is NaN, a number of hundreds of digits
+        return False
 
 
 def _parsed(parts: tuple[str, ...]) -> dict[str, Any]:
     try:
-        parsed: dict[str, Any] = json.loads("".join(parts)) if parts else {}
-    except json.JSONDecodeError:  # whoever chose died between two parts
+        parsed = json.loads("".join(parts)) if parts else {}
+    except (ValueError, RecursionError):  # whoever chose died between two parts, or somebody else wrote them
         return {}
-    return parsed
+    return parsed if isinstance(parsed, dict) else {}

@@ -16,7 +16,7 @@ from optuna.search_space import IntersectionSearchSpace
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from quadrat._core.blas_threads import on_one_blas_thread
+from quadrat._core.blas_threads import with_own_numerics
 from quadrat.errors import InvalidInput, QuadratWarning
 from quadrat.methods.base import Method
 from quadrat.optimizer.method_choice import resolve
@@ -144,7 +144,7 @@ class QuadratSampler(BaseSampler):
         with self._lock:
             return self._shared.calculate(study) or self._of_pruned.calculate(study)
 
-    @on_one_blas_thread
+    @with_own_numerics
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:

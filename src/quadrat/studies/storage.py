@@ -75,7 +75,10 @@ def _at_url(url: str) -> BaseStorage:
     try:
         return RDBStorage(url, engine_kwargs={"pool_pre_ping": True})  # a server may restart during a long study
     except ImportError as error:
-        raise InvalidInput(f"storage: expected a driver for {place(url)} to be installed, got {error}") from error
+        cure = "; pip install it"
+        if url.startswith("postgres"):
+            cure = "; pip install 'quadrat[postgres]', and write postgresql+psycopg://user:password@host/name"
+        raise InvalidInput(f"storage: expected a driver for {place(url)} to be installed, got {error}{cure}") from error
     except Exception as error:  # every database has its own errors for a server that is down
         reason = (str(error).strip() or repr(error)).splitlines()[0]
         if (

@@ -93,3 +93,9 @@ def test_where_to_cut_is_sought_in_few_places_however_many_values_there_are() ->
     rng = np.random.default_rng(0)
     values = np.sort(np.concatenate([1e-9 * rng.random(15_000), -rng.random(5_000)]))
     assert len(_ends(values, 5_000)) < 10
+
+
+def test_the_smallest_numbers_there_are() -> None:
+    """Their standard deviation is no number above 0."""
+    values = np.array([5e-324, 0.0, 0.0, 5e-324])
+    assert np.isfinite(OutputTransform.of(values).apply(values)).all()

@@ -189,7 +189,8 @@ class OutputTransform:
         scaled = values / largest
         spread = float(np.std(scaled))
         differ = spread > _LEAST_SPREAD
-        plain = cls(largest * float(np.mean(scaled)), largest * (spread if differ else 1.0))
+        scale = max(largest * (spread if differ else 1.0), float(np.finfo(np.float64).tiny))  # half of 5e-324 is 0
+        plain = cls(largest * float(np.mean(scaled)), scale)
         return cls(plain.shift, plain.scale, Warp.of(plain.apply(values))) if warped and differ else plain
 
     @property

@@ -1,0 +1,215 @@
+"""Studies that a storage takes and that no command is ready for: attributes of ours with values of every kind.
+
+A study is drawn from a grammar over what is stored: a name, directions, attributes of the study, and trials with
+states, values, distributions, parameters, reports and attributes. A command on it ends with 0, or with 2 and one line,
+and writes to no file outside of the folder.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.study import StudyDirection
+from optuna.trial import TrialState, create_trial
+from tests.security.captured import run_command
+from tests.security.fuzzing import Outcome
+from tests.security.mutation import ODD_TEXTS, Random, odd_value
+from tests.security.study_example import SPACE, quiet
+
+from quadrat.studies.journal import journal_storage
+
+__all__ = ["read_hostile_study", "write_hostile_study", "writes_seen"]
+
+_COMMANDS = (
+    ("export",),
+    ("export", "--csv", "-"),
+    ("export", "--csv", "out.csv"),
+    ("show",),
+    ("show", "--json"),
+    ("best",),
+    ("best", "--json"),
+    ("report",),
+    ("ask",),
+    ("tell", "0", "0.5"),
+)
+_CHANCES = (6, 6, 4, 6, 6, 4, 2, 0.3, 3, 2)  # figures take their time
+_LONGEST_LINE = 1500  # characters of an error
+_METHODS = (
+    "Auto",
+    "RandomSearch",
+    "GPUCB(kernel=" + "9" * 5000 + ")",
+    "LP0(kernel=Matern(2.5, " + "(" * 300 + "))",
+    "LPGPUCB(kernel=Matern(2.5, 0.3), norm_bound=2, noise=0.1, budget=1e308)",
+    "Auto(",
+)
+_NUMBERS = (0.0, 1.0, -1.5, 1e200, -1e308, 1.7e308, 5e-324, math.inf, -math.inf)
+_STUDY_ATTRIBUTES = ("quadrat:space", "quadrat:method", "quadrat:seed", "quadrat:coordinator")
+_TRIAL_ATTRIBUTES = ("quadrat:values", "quadrat:sem", "quadrat:failure")
+_SYSTEM_ATTRIBUTES = ("quadrat:params:0", "quadrat:params:1", "constraints", "fixed_params")
+_PLAIN = {name: inner for name, inner in SPACE.to_dict().items() if name != "n"}
+
+
+def read_hostile_study(rng: Random, folder: Path) -> Outcome:
+    """Write a study, and run a command on it."""
+    inside = folder / "inside"
+    inside.mkdir(exist_ok=True)
+    for left in inside.iterdir():
+        left.unlink()
+    with chdir(inside), quiet(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a model says of values of 1e308
+        write_hostile_study(rng, inside / "quadrat.journal")
+        [command] = rng.choices(_COMMANDS, _CHANCES)
+        with writes_seen() as written:
+            said = run_command(command)
+    outside = [path for path in written if not (inside / path).resolve().is_relative_to(inside.resolve())]
+    assert not outside, (command, outside)
+    assert "Traceback" not in said.err, (command, said.err)
+    if command[-1] != "-":  # a pipe gets the cells as they are
+        assert said.out.replace("\n", "").isprintable(), (command, said.out[:2000])
+    if said.status == 0:
+        return "accepted"
+    assert said.status == 2, (command, said)
+    [line] = said.err.splitlines()
+    assert line.startswith("quadrat: "), (command, said.err)
+    assert len(line) <= _LONGEST_LINE, (command, len(line))
+    return "refused"
+
+
+def write_hostile_study(rng: Random, path: Path) -> None:
+    """Write a study that Optuna takes; most of it is as it should be, or nothing would be reached behind it."""
+    directions = [StudyDirection.MINIMIZE, StudyDirection.MAXIMIZE][: 1 if rng.random() < 0.95 else 2]
+    name = "bowl" if rng.random() < 0.8 else "bowl" + _text(rng)
+    study = optuna.create_study(study_name=name, storage=journal_storage(path), directions=directions)
+    for attribute in _STUDY_ATTRIBUTES:
+        if rng.random() < 0.15:
+            study.set_user_attr(attribute, _stored(_study_value(rng, attribute)))
+    names = ["x", "kind"] if rng.random() < 0.8 else ["x" + _text(rng), rng.choice(("number", "value", "state", "n"))]
+    distributions = {one: _distribution(rng) for one in names}
+    for _ in range(rng.randrange(7)):
+        _add_trial(rng, study, distributions, len(directions))
+
+
+def _add_trial(rng: Random, study: optuna.Study, distributions: dict[str, BaseDistribution], objectives: int) -> None:
+    state = rng.choices(list(TrialState), [2, 8, 1, 2, 1])[0]
+    if rng.random() < 0.1:
+        distributions = {name: _distribution(rng) for name in distributions}
+    number = [rng.random() if rng.random() < 0.8 else rng.choice(_NUMBERS) for _ in range(objectives)]
+    try:
+        trial = create_trial(
+            state=state,
+            values=number if state in (TrialState.COMPLETE, TrialState.PRUNED) else None,
+            params={name: _param(rng, one) for name, one in distributions.items()},
+            distributions=distributions,
+            user_attrs={name: _stored(_odd(rng)) for name in _TRIAL_ATTRIBUTES if rng.random() < 0.05},
+            system_attrs={name: _stored(_odd(rng)) for name in _SYSTEM_ATTRIBUTES if rng.random() < 0.08},
+            intermediate_values={step: rng.choice(_NUMBERS) for step in range(rng.randrange(2))},
+        )
+        if rng.random() < 0.1:
+            trial.datetime_start = rng.choice((None, datetime(1, 1, 1), datetime(9999, 12, 31)))
+        study.add_trial(trial)
+    except (ValueError, TypeError, AttributeError):  # then Optuna does not store it either
+        return
+
+
+def _study_value(rng: Random, attribute: str) -> Any:
+    if attribute == "quadrat:method" and rng.random() < 0.7:
+        return rng.choice(_METHODS)
+    if attribute == "quadrat:space" and rng.random() < 0.6:
+        return {**_PLAIN, **({rng.choice(list(_PLAIN)): _odd(rng)} if rng.random() < 0.5 else {})}
+    if attribute == "quadrat:coordinator" and rng.random() < 0.7:
+        return {"owner": "another", "host": _text(rng), "kernel": None, "pid": "../../etc/passwd", "started": _odd(rng)}
+    return _odd(rng)
+
+
+def _odd(rng: Random) -> Any:
+    way = rng.random()
+    if way < 0.15:
+        return [rng.choice(_NUMBERS) for _ in range(rng.randrange(4))]
+    if way < 0.3:
+        return rng.choice(_NUMBERS)
+    if way < 0.4:
+        return _text(rng)
+    if way < 0.5:
+        return json.dumps(_stored(odd_value(rng)))
+    return odd_value(rng)
+
+
+def _text(rng: Random) -> str:
+    return rng.choice((*ODD_TEXTS, "\ud800", "\x9b31m", "z" * 200_000, "\n" * 300))
+
+
+def _stored(value: Any) -> Any:
+    """Return what JSON can hold: Python does not write numbers of thousands of digits."""
+    if isinstance(value, dict):
+        return {str(key): _stored(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_stored(inner) for inner in value]
+    return 10**300 if isinstance(value, int) and abs(value) > 1 << 10000 else value
+
+
+def _distribution(rng: Random) -> BaseDistribution:
+    return rng.choice(
+        (
+            FloatDistribution(-1, 1),
+            FloatDistribution(-1, 1),
+            FloatDistribution(-1e308, 1e308),
+            FloatDistribution(5e-324, 1e308, log=True),
+            FloatDistribution(0, 0.75, step=0.25),
+            FloatDistribution(1, 1),
+            IntDistribution(1, 9),
+            IntDistribution(-(2**70), 2**70),
+            IntDistribution(1, 10**300, log=True),
+            IntDistribution(0, 98, step=7),
+            CategoricalDistribution(("a", "b")),
+            CategoricalDistribution((None, True, "\x1b[31m", math.nan, 10**300, "z" * 100_000)),
+        )
+    )
+
+
+def _param(rng: Random, distribution: BaseDistribution) -> Any:
+    if isinstance(distribution, CategoricalDistribution):
+        return rng.choice(distribution.choices)
+    if isinstance(distribution, IntDistribution):
+        return distribution.low + distribution.step * rng.randrange(3)
+    assert isinstance(distribution, FloatDistribution)
+    return distribution.low if rng.random() < 0.3 else distribution.low * 0.5 + distribution.high * 0.5
+
+
+_written: list[str] = []
+_watching = False
+_hooked = False
+
+
+@contextmanager
+def writes_seen() -> Iterator[list[str]]:
+    """Yield a list that gets the paths of all files that this process opens for writing meanwhile."""
+    global _watching, _hooked  # an audit hook stays for good, so that there is one
+    if not _hooked:
+        sys.addaudithook(_audited)
+        _hooked = True
+    _written.clear()
+    _watching = True
+    try:
+        yield _written
+    finally:
+        _watching = False
+
+
+def _audited(event: str, given: tuple[Any, ...]) -> None:
+    if not _watching or event not in ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir"):
+        return
+    path = os.fsdecode(given[0]) if isinstance(given[0], str | bytes | os.PathLike) else ""
+    reads = event == "open" and not (given[2] or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+    if path and not reads and path != os.devnull and "__pycache__" not in path:
+        _written.append(path)
