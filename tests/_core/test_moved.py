@@ -69,3 +69,16 @@ def test_what_left_the_package_says_where_it_is(old: str) -> None:
 def test_what_never_existed_is_not_found() -> None:
     with pytest.raises(ModuleNotFoundError):
         import_module("quadrat.methods.nonsense")
+
+
+OF_0_1 = (Path(__file__).parent / "modules_of_0_1.txt").read_text().split()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("module", OF_0_1)
+def test_every_module_of_0_1_is_there_or_says_where_it_is(module: str) -> None:
+    if module in LEFT:
+        with pytest.raises(ModuleNotFoundError, match="left the package: "):
+            import_module(module)
+    else:
+        import_module(module)

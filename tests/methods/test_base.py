@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from quadrat._core.arrays import Array, Bools
-from quadrat.methods.base import Axis, Domain, Incumbent, Observation, Proposal, Search
+from quadrat.errors import InvalidInput
+from quadrat.methods.base import Axis, Domain, Incumbent, MethodFacts, Observation, Proposal, Search
 from quadrat.methods.design import RandomSearch
 
 COLOURS = Axis((1 / 6, 0.5, 5 / 6), ordered=False)
@@ -248,3 +249,8 @@ def test_no_sample_where_candidates_meet_the_feasible_set() -> None:
 def test_a_set_of_which_too_little_is_known() -> None:
     assert Domain((Axis(),), feasible=lambda points: points[:, 0] < 1e-4).thin_sample is None
     assert Domain((Axis(),), feasible=lambda points: points[:, 0] < 0).thin_sample is None
+
+
+def test_a_method_handles_what_there_is_a_word_for() -> None:
+    with pytest.raises(InvalidInput, match=r"handles: expected some of 'pending points', .* got 'nonsense'"):
+        MethodFacts("A method", "nobody", "nothing", handles=("nonsense",))  # type: ignore[arg-type]

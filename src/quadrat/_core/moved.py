@@ -91,17 +91,19 @@ optimizer.importing: optimizer.batch optimizer.past_study optimizer.past_table o
 optimizer.notebook: optimizer.best_so_far optimizer.level_set_html optimizer.optimizer_html
 optimizer.outcome: optimizer.direction optimizer.measured
 optimizer.reports: optimizer.certifying optimizer.predicting optimizer.recommendation optimizer.recommending
-optimizer.run: optimizer.collisions optimizer.domain_of optimizer.events
+optimizer.run: optimizer.collisions optimizer.domain_of optimizer.events optimizer.proposing
 optimizer.trial: optimizer.settings_text
+partition.tree: partition.cell_tree
 plots.cells_figure: plots.plane_cells
 plots.importance_figure: plots.sobol_indices
 plots.run_view: plots.partition_view plots.study_axes plots.trial_text
 plots.style: plots.library
 report.findings: report.interval_strip report.noise
-report.source: report.reproduction
+report.source: report.reproduction report.told
 space.parameter: space.choices space.conditions space.scales
 space.space: space.coding space.context space.dependencies
 studies.distributions: integrations.distributions
+studies.engine: integrations.study_search
 studies.finish_order: integrations.finish_order
 studies.journal: integrations.journal
 studies.notes: integrations.study_method integrations.study_space
@@ -120,6 +122,7 @@ benchmarks/problems: problems.catalogue problems.classics problems.noise problem
     problems.Gaussian problems.Heteroscedastic problems.NoiseLaw problems.NoisyProblem problems.Observation
     problems.Problem problems.RegretTrace problems.StudentT problems.Uniform problems.get problems.names
     problems.regrets
+experiments: problems.contextual problems.multi_fidelity
 experiments/as_printed: paper_preset methods.paper_preset methods.preset methods.lp_printed partition.printed
     partition.printed_partition theory.lemmas
     theory.covering_radius theory.deviation_sum_bound theory.evaluations_per_cell_bound theory.splits_bound
@@ -150,9 +153,8 @@ LEFT = {
 LEFT |= {
     f"quadrat.partition.{name}": f"quadrat.partition.{name} left the package: {instead}"
     for name, instead in {
-        "draw": "quadrat.plots.cells draws the cells of a run",
-        "draw_plane": "quadrat.plots.cells draws the cells of a run",
-        "DyadicAddress": "nothing used addresses of cells",
+        **dict.fromkeys(("draw", "draw_plane", "drawing", "plane"), "quadrat.plots.cells draws the cells of a run"),
+        **dict.fromkeys(("DyadicAddress", "address"), "nothing used addresses of cells"),
     }.items()
 }
 

@@ -17,14 +17,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import sqrt
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from quadrat._core.arrays import Array, Bools, Ints
 from quadrat._core.printing import printed
 from quadrat.confidence import Certificate
-from quadrat.errors import NotAvailable
+from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.randomness import generator
 
 __all__ = [
@@ -673,6 +673,12 @@ class MethodFacts:
     best_for: str = ""
     certifies: bool = False
     handles: tuple[Ability, ...] = field(default=("pending points", "replicates"))
+
+    def __post_init__(self) -> None:
+        unknown = [word for word in self.handles if word not in get_args(Ability)]
+        if unknown:
+            known = ", ".join(map(repr, get_args(Ability)))
+            raise InvalidInput(f"handles: expected some of {known}, got {unknown[0]!r}")
 
 
 class Method(ABC):
