@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from quadrat.errors import InvalidInput
 from quadrat.loop import process_workers
 from quadrat.loop.loop import failure_text
 from quadrat.loop.process_workers import ProcessWorkers
-from quadrat.loop.workers import FailedThere, WorkerDied
+from quadrat.loop.workers import FailedThere, WorkerDied, with_errors_that_travel
 
 
 @pytest.fixture
@@ -131,6 +132,24 @@ def test_exceptions_that_cannot_be_sent_come_back_as_text(text: str, workers: Pr
         workers.submit(raise_in_a_worker, params).result()
     assert failure_text(caught.value) == text
     assert "in raise_in_a_worker" in "".join(traceback.format_exception(caught.value)), "where it was raised"
+
+
+def caused(params: dict[str, float]) -> float:
+    try:
+        return raise_in_a_worker(params)
+    except Exception as error:
+        raise HoldsALock("it broke") from error
+
+
+def test_an_exception_is_sent_without_its_cause() -> None:
+    """Dask has causes pickled too, in every process that imports it and in those that it forks."""
+    with pytest.raises(FailedThere) as caught:
+        with_errors_that_travel(caused, {"x": 1.0, "which": 1.0})
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    assert "in raise_in_a_worker" not in str(caught.value)
+    sent = pickle.loads(pickle.dumps(caught.value))  # noqa: S301
+    assert "in caused" in "".join(traceback.format_exception(sent))
 
 
 @pytest.mark.parametrize("kind", [ProcessWorkers, ProcessPoolExecutor])

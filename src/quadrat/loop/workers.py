@@ -16,6 +16,7 @@ from concurrent.futures import (
 from dataclasses import dataclass
 from functools import partial
 from pickle import dumps, loads
+from traceback import format_tb
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from quadrat.errors import InvalidInput
@@ -64,8 +65,8 @@ def error_text(error: BaseException) -> str:
 def with_errors_that_travel(call: Callable[..., _T], *args: Any) -> _T:
     """Call a function in a worker process; raise `FailedThere` for an exception that does not survive pickling.
 
-    A pool of processes takes a worker for dead where it cannot unpickle what that one sent. The pool itself sends the
-    traceback along as text, that of the cause included.
+    A pool of processes takes a worker for dead where it cannot unpickle what that one sent. The traceback goes along as
+    a note, and the exception itself not at all: packages such as Dask have causes pickled too.
     """
     try:
         return call(*args)
@@ -73,8 +74,11 @@ def with_errors_that_travel(call: Callable[..., _T], *args: Any) -> _T:
         try:
             loads(dumps(error))  # noqa: S301  # what this process itself has pickled
         except Exception:  # whatever the class does to be made again
-            raise FailedThere(error_text(error)) from error
-        raise
+            sent = FailedThere(error_text(error))
+            sent.add_note("".join(format_tb(error.__traceback__)))
+        else:
+            raise
+    raise sent
 
 
 @dataclass(frozen=True)
