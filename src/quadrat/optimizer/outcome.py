@@ -370,8 +370,8 @@ class ReplicateWatch:
     Replicates of one trial are alike, so each position in the list has about the same spread over trials. In a list
     such as [accuracy, latency] the positions have scales of their own. In each of eight trials every two positions must
     differ by more than 10 times the smaller of their spreads, and the larger spread must be more than 10 times the
-    smaller. Of 1,200,000 simulated runs with Gaussian replicates none did that; with large offsets between positions,
-    as folds may have, 2 did.
+    smaller. A test simulates thousands of runs with Gaussian replicates, also with an offset for each position as folds
+    have: none does that.
     """
 
     def __init__(self) -> None:
