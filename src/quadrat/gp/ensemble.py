@@ -84,6 +84,13 @@ class Ensemble:
     Its kernel is a function of one scaled distance (`Stationary`, or `Tied` of one). `of_samples` has samples of the
     posterior of hyper-parameters instead, and may mix kernels.
 
+    Attributes
+    ----------
+    settings
+        Log hyper-parameters, shape (M, p); of samples, the logs of length-scales, one for each column.
+    noise
+        Variance of one measurement of unknown variance, under each setting, shape (M,).
+
     Examples
     --------
     >>> from quadrat.gp import Observations, LogPosterior
@@ -101,7 +108,8 @@ class Ensemble:
         self._forms = [(kernels[0], slice(None))]  # profiles of distances, and the members that have them
         theta = [np.broadcast_to(kernel.lengthscales, objective.data.x.shape[1:]) for kernel in kernels]
         self._theta, self._prior = np.array(theta), np.array([kernel.variance for kernel in kernels])
-        self._condition(objective.data, [noise for _, noise in split], objective.fixed_mean)
+        self.noise = np.array([noise for _, noise in split])
+        self._condition(objective.data, self.noise, objective.fixed_mean)
         self._unsaid: tuple[Array, Array] | None = None
 
     @classmethod
@@ -128,11 +136,12 @@ class Ensemble:
         ends = np.searchsorted(samples.kernel[order], np.arange(len(kernels) + 1))
         slices = [slice(int(first), int(last)) for first, last in pairwise(ends)]
         made._forms = [pair for pair in zip(kernels, slices, strict=True) if pair[1].start < pair[1].stop]
-        made._condition(data, samples.noise_variance[order], None)
+        made.noise = samples.noise_variance[order]
+        made._condition(data, made.noise, None)
         made._unsaid = made._of_the_mean()
         return made
 
-    def _condition(self, data: Observations, noises: Sequence[float] | Array, mean: float | None) -> None:
+    def _condition(self, data: Observations, noises: Array, mean: float | None) -> None:
         """Condition all members on the observations; arrays are stacked, so that one call of NumPy serves them all."""
         self.x = data.x
         n, members = len(self.x), len(self._prior)

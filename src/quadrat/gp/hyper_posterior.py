@@ -178,7 +178,7 @@ class HyperPosterior:
     ----------
     names
         What each parameter is the log of: "lengthscale[0]", ..., then "noise_ratio" where some variance is unknown, and
-        "amplitude" where some variance is known.
+        "amplitude" where some variance is known and > 0.
 
     Examples
     --------
@@ -211,7 +211,8 @@ class HyperPosterior:
         self.priors = HyperPriors() if priors is None else priors
         self.groups = int(numbers.max()) + 1
         unknown = data.count > 0
-        self._learns_noise, self._has_known = bool(unknown.any()), bool((~unknown).any())
+        # A known variance of 0 needs no unit, and s^2 is integrated as where there is none.
+        self._learns_noise, self._has_known = bool(unknown.any()), bool(data.known_variance.any())
         self.names = (
             *(f"lengthscale[{group}]" for group in range(self.groups)),
             *(["noise_ratio"] if self._learns_noise else []),
@@ -236,6 +237,7 @@ class HyperPosterior:
             wide[:-1, :-1], wide[-1, -1] = covariance, 4.0
             covariance = wide
         self._mean, self._covariance = mean, covariance
+        self._found: dict[int, _Proposals] = {}  # what was found of each kernel
 
     # --- the density
 
@@ -368,7 +370,7 @@ class HyperPosterior:
         """
         as_whole(count, name="count", at_least=1)
         as_whole(proposals, name="proposals", at_least=1)
-        shapes = self._shapes()
+        shapes = [self._shape_of(k) for k in range(len(self.kernels))]
         evidence = np.array([shape.evidence for shape in shapes])
         # Laplace's evidence is rough, so it is tempered, and no kernel goes without proposals.
         share = np.exp(0.5 * (evidence - evidence.max()))
@@ -396,24 +398,29 @@ class HyperPosterior:
             pareto_shape,
         )
 
-    def _shapes(self) -> list[_Proposals]:
-        """Return the proposals of each kernel; modes are sought from the middle kernel's."""
-        low, high = self._mean.copy(), self._mean.copy()
-        if self._learns_noise:  # the values may be signal or noise: both may be a mode
-            low[self.groups] -= 0.5 * self.priors.noise_ratio.sd
-            high[self.groups] += self.priors.noise_ratio.sd
+    def laplace(self, kernel: int) -> float:
+        """Return the log evidence of a `kernel`, by Laplace's approximation, up to the constant of `log_density`."""
+        return self._shape_of(kernel).evidence
+
+    def _shape_of(self, kernel: int) -> _Proposals:
+        """Return the proposals of a kernel; modes are sought from that of the middle kernel, which is found first."""
+        if kernel in self._found:
+            return self._found[kernel]
         middle = len(self.kernels) // 2
-        first = self.mode(middle, [low, high] if self._learns_noise else [low])
-        modes = [first if k == middle else self.mode(k, [first[0]]) for k in range(len(self.kernels))]
-        found = []
-        for k, (mode, height) in enumerate(modes):
-            precision = self.information(k, mode)
-            values, vectors = np.linalg.eigh(precision)
-            values = np.maximum(values, _LEAST_PRECISION)
-            precision = (vectors * values) @ vectors.T
-            log_root = -0.5 * float(np.log(values).sum())
-            found.append(_Proposals(mode, precision, vectors / np.sqrt(values), log_root, height + log_root))
-        return found
+        if kernel == middle:
+            low, high = self._mean.copy(), self._mean.copy()
+            if self._learns_noise:  # the values may be signal or noise: both may be a mode
+                low[self.groups] -= 0.5 * self.priors.noise_ratio.sd
+                high[self.groups] += self.priors.noise_ratio.sd
+            mode, height = self.mode(kernel, [low, high] if self._learns_noise else [low])
+        else:
+            mode, height = self.mode(kernel, [self._shape_of(middle).mode])
+        values, vectors = np.linalg.eigh(self.information(kernel, mode))
+        values = np.maximum(values, _LEAST_PRECISION)
+        precision = (vectors * values) @ vectors.T
+        log_root = -0.5 * float(np.log(values).sum())
+        self._found[kernel] = _Proposals(mode, precision, vectors / np.sqrt(values), log_root, height + log_root)
+        return self._found[kernel]
 
     def _propose(
         self, kernel: int, shape: _Proposals, count: int, rng: np.random.Generator

@@ -16,7 +16,7 @@ from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.gp.observations import group_rows
 from quadrat.kernels import Matern
 from quadrat.methods.acquisition import log_probability_of_improvement
-from quadrat.methods.auto.surrogate import LearnedModel
+from quadrat.methods.auto.surrogate import OF_CONSTRAINTS, LearnedModel
 from quadrat.methods.base import Domain, Failure, Observation, Pruned
 from quadrat.randomness import generator
 
@@ -144,7 +144,7 @@ class Constraints:
     --------
     >>> constraints = Constraints(Domain.cube(1), 0, 2)
     >>> for number, x in enumerate((0.1, 0.3, 0.5, 0.7, 0.9)):
-    ...     constraints.tell(Observation(number, np.array([x]), np.array([0.0]), constraints=(x - 0.6,)))
+    ...     constraints.tell([Observation(number, np.array([x]), np.array([0.0]), constraints=(x - 0.6,))])
     >>> constraints.current().held(np.array([[0.2], [0.55], [0.65], [0.8]])).tolist()
     [True, True, False, False]
     """
@@ -152,18 +152,12 @@ class Constraints:
     def __init__(self, domain: Domain, seed: int, first: int) -> None:
         self.domain, self.seed, self.first = domain, seed, first
         self._models: tuple[LearnedModel, ...] = ()
-        self._learns = True
         self._sums: dict[bytes, tuple[float, ...]] = {}  # of what was told at each point
 
-    def tell(self, observation: Observation) -> None:
-        """Take in one trial; one without constraints says nothing here."""
-        for model, [one] in self._each([observation]):
-            model.tell(one)
-
-    def tell_many(self, observations: Sequence[Observation]) -> None:
-        """Take in many trials; learn once."""
+    def tell(self, observations: Sequence[Observation]) -> None:
+        """Take in trials; those without constraints say nothing here."""
         for model, some in self._each(observations):
-            model.tell_many(some)
+            model.tell(some)
 
     def _each(self, observations: Sequence[Observation]) -> list[tuple[LearnedModel, list[Observation]]]:
         """Return what each model is to be told of these trials; keep what was told at each point."""
@@ -172,11 +166,9 @@ class Constraints:
             return []
         if not self._models:
             self._models = tuple(
-                _ConstraintModel(self.domain, self.seed, self.first, settings=1, warps=False)
+                _ConstraintModel(self.domain, self.seed, self.first, OF_CONSTRAINTS, warps=False)
                 for _ in observations[0].constraints
             )
-            if not self._learns:
-                self.stop_learning()
         for one in observations:
             key = (one.x + 0.0).tobytes()  # + 0.0 turns -0.0 into 0.0
             before = self._sums.get(key, (0.0,) * len(one.constraints))
@@ -193,12 +185,6 @@ class Constraints:
             for model, column in zip(self._models, columns, strict=True)
         ]
 
-    def stop_learning(self) -> None:
-        """See `LearnedModel.stop_learning`."""
-        self._learns = False
-        for model in self._models:
-            model.stop_learning()
-
     def near(self, centre: Array, sides: Array, count: int, *, box: bool = False) -> Constraints:
         """Return what the trials nearest to a place, (D,), with steps of `sides`, (D,), say: see `nearest`."""
         other = Constraints(self.domain, self.seed, self.first)
@@ -208,8 +194,8 @@ class Constraints:
 
     def current(self) -> Chances:
         """Return what is believed, given all that was told."""
-        limits = (float(model.transform().apply(np.zeros(()))) for model in self._models)
-        return Chances(tuple((model.current()[1], limit) for model, limit in zip(self._models, limits, strict=True)))
+        fitted = [model.current() for model in self._models]
+        return Chances(tuple((each.ensemble, float(each.transform.apply(np.zeros(())))) for each in fitted))
 
     def violated(self, points: Array) -> Bools:
         """Return where the means of what was told at exactly these points (m, D) are not all <= 0, shape (m,)."""
@@ -219,10 +205,8 @@ class Constraints:
         """Return the learned hyper-parameters of each constraint and its units, as plain data."""
         rows: list[dict[str, object]] = []
         for model in self._models:
-            objective, ensemble = model.current()
-            transform = model.transform()
-            setting = dict(zip(objective.names, np.exp(ensemble.settings[0]).tolist(), strict=True))
-            rows.append({"setting": setting, "shift": transform.shift, "scale": transform.scale})
+            fitted = model.current()
+            rows.append({**fitted.explain(), "shift": fitted.transform.shift, "scale": fitted.transform.scale})
         return rows
 
 
@@ -278,9 +262,8 @@ class _ConstraintModel(LearnedModel):
     winsorizes: ClassVar[bool] = False  # a fence could hide the limit; values far out are clipped below
     _most: float | None = None  # what a value counts for at most, where that is known from other trials than these
 
-    @property
-    def y(self) -> Array:
-        """All observations as the model sees them, shape (N,): on their side of 0, but neither on it nor far away.
+    def _values(self, count: int) -> Array:
+        """Return the first `count` observations as the model sees them: on their side of 0, neither on it nor far away.
 
         A count of errors, or max(0, excess), is never negative. It holds where it is 0, and how clearly is not told:
         left as it is, half of the belief would lie above the limit at every such point. So a 0 counts as minus half the
@@ -290,24 +273,23 @@ class _ConstraintModel(LearnedModel):
         limit would drown. So nothing counts for more than a few times the median size of the first few: later ones
         gather around the limit, where the search wants to be.
         """
-        told = super().y
+        told = super()._values(count)
         if not (told != 0).any():
             return told - 1.0
-        most = self._largest() if self._most is None else self._most
+        most = self._largest(told) if self._most is None else self._most
         if not (told < 0).any():
             told = np.where(told == 0, -0.5 * _median(told[told > 0]), told)
         return np.clip(told, -most, most)
 
-    def _like(self, settings: int | None = None) -> LearnedModel:
+    def _like(self, samples: int | None = None) -> LearnedModel:
         """As of any model; but the first few trials are those of the run: the ones near a place say where it is."""
-        other = super()._like(settings)
+        other = super()._like(samples)
         assert isinstance(other, _ConstraintModel)
-        other._most = self._largest()
+        other._most = self._largest(super()._values(len(self._y)))
         return other
 
-    def _largest(self) -> float:
+    def _largest(self, told: Array) -> float:
         """What a value counts for at most."""
-        told = super().y
         return _FAR * _median(np.abs(told[told != 0])[: self.first]) if (told != 0).any() else np.inf
 
 
@@ -342,44 +324,19 @@ class Surrogates:
     constraints: Constraints
     feasibility: Feasibility
 
-    def tell(self, observation: Observation) -> None:
-        """Take in one trial."""
-        self.model.tell(observation)
-        self.constraints.tell(observation)
-        self._know_of([observation])
-
-    def tell_many(self, observations: Sequence[Observation]) -> None:
-        """Take in many trials; learn once."""
-        self.model.tell_many(observations)
-        self.constraints.tell_many(observations)
-        self._know_of(observations)
-
-    def stop_learning(self) -> None:
-        """See `LearnedModel.stop_learning`."""
-        self.model.stop_learning()
-        self.constraints.stop_learning()
-
-    def take(self, updates: Sequence[Observation | Failure | Pruned]) -> None:
-        """Take in trials, and learn nothing from their values; pruned ones say nothing of f or of failures."""
+    def tell(self, updates: Sequence[Observation | Failure | Pruned]) -> None:
+        """Take in trials; pruned ones say nothing of f or of failures."""
         told = [one for one in updates if isinstance(one, Observation)]
-        self.model.take(told)
-        for one in told:
-            self.constraints.tell(one)
-        self._know_of([one for one in updates if not isinstance(one, Pruned)])
-
-    def fail(self, failed: Failure) -> None:
-        """Take in that an evaluation failed."""
-        self._know_of([failed])
-
-    def _know_of(self, updates: Sequence[Observation | Failure]) -> None:
-        """Know where evaluations failed and where they did not."""
-        if updates:
-            points = np.array([one.x for one in updates])
-            succeeded = np.array([isinstance(one, Observation) for one in updates])
+        self.model.tell(told)
+        self.constraints.tell(told)
+        ended = [one for one in updates if not isinstance(one, Pruned)]
+        if ended:
+            points = np.array([one.x for one in ended])
+            succeeded = np.array([isinstance(one, Observation) for one in ended])
             self.feasibility.add_many(self.domain.features(points), succeeded)
 
     def near(
-        self, centre: Array, sides: Array, count: int, *, box: bool = False, settings: int | None = None
+        self, centre: Array, sides: Array, count: int, *, box: bool = False, samples: int | None = None
     ) -> Surrogates:
         """Return what the `count` trials nearest to a place say.
 
@@ -391,15 +348,15 @@ class Surrogates:
             How many trials.
         box
             Whether those of the box that reaches from the centre as far as `sides` come before all others.
-        settings
-            Of hyper-parameters to average over; None is as many as here.
+        samples
+            Of the hyper-parameters, to average over; None is as many as here.
         """
         columns = self.domain.features(self.domain.rounded(centre[None, :]))[0]
         choices = np.array([axis.is_choice for axis in self.domain.axes])
         steps = np.where(choices, 1.0, sides)[list(self.domain.groups)]
         return Surrogates(
             self.domain,
-            self.model.near(centre, sides, count, box=box, settings=settings),
+            self.model.near(centre, sides, count, box=box, samples=samples),
             self.constraints.near(centre, sides, count, box=box),
             self.feasibility.near(columns, steps, count, box=box),
         )
@@ -422,7 +379,7 @@ class Surrogates:
         """
         points = self.points
         if not self.domain.smooth.any():
-            points = points[self.model.current()[1].predict(self.domain.features(points)).mixture()[1] < _KNOWN]
+            points = points[self.model.current().ensemble.predict(self.domain.features(points)).mixture()[1] < _KNOWN]
         return np.vstack([points, running])
 
     def least_log_chance(self, seed: int, number: int) -> float:

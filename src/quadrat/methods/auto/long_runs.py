@@ -51,13 +51,13 @@ def nearest_running(running: Array, centre: Array, sides: Array, *, box: bool = 
 
 
 def highest_of_a_draw(surrogates: Surrogates, running: Array, seed: int, number: int) -> Array:
-    """Return the candidate, shape (D,), at which a draw of f under a draw of its settings is highest.
+    """Return the candidate, shape (D,), at which a draw of f under a sample of the hyper-parameters is highest.
 
     Of those that may be asked for and are none of the points (p, D) that run; where there are none, of those that may;
     of all, where none may.
     """
     rng, domain = generator(seed, number, _DRAWN), surrogates.domain
-    _, ensemble = surrogates.model.current()
+    ensemble = surrogates.model.current().ensemble
     evaluated = surrogates.points
     features = domain.features(evaluated)
     means = ensemble.predict(features).mean.mean(axis=0)
@@ -69,8 +69,8 @@ def highest_of_a_draw(surrogates: Surrogates, running: Array, seed: int, number:
         if wanted.any():
             points = points[wanted]
             break
-    setting = int(rng.integers(len(ensemble)))
-    mean, joint = (part[setting] for part in ensemble.covariances(domain.features(points)))
+    member = int(rng.integers(len(ensemble)))
+    mean, joint = (part[member] for part in ensemble.covariances(domain.features(points)))
     highest: Array = points[int(np.argmax(draws(mean, joint, 1, rng)[:, 0]))]
     return highest
 
@@ -80,6 +80,7 @@ ROWS, ROWS_PER_AXIS = 100, 5  # trials of a model near a place, and more of them
 MORE = 2  # times as many averages, for what is recommended
 RECOMMENDED_OF = 2000  # trials nearest to the best place, of which one is recommended
 CAPACITY = 64  # trials of a cell
+OF_A_CELL = 4  # samples of hyper-parameters, that the improvement in a cell is averaged over
 CANDIDATES = 64  # of a cell that zooms, of which one is asked for
 _PLACES = 0.1  # of the cube's side: what counts as a step around the best observation, before there is a cell
 _REMEMBERED = 8  # cells whose hyper-parameters are kept, so that they need not be learned at every ask
@@ -157,7 +158,7 @@ class AutoCells:
         """
         assert self.trust_regions is not None
         cell, domain = self.trust_regions.cell, surrogates.domain
-        near = surrogates.near(cell.centre, cell.sides, self._rows, settings=1)
+        near = surrogates.near(cell.centre, cell.sides, self._rows, samples=1)
         key = (-1, self.trust_regions.moves)
         near.model.take_over(self._learned(key, surrogates, cell.centre, cell.sides, self._learned_from))
         rng = generator(self.seed, number, _AUTO_CELLS_DRAWN)
@@ -168,7 +169,7 @@ class AutoCells:
                 points = points[wanted]
                 break
         close = nearest_running(running, cell.centre, cell.sides)
-        ensemble = near.model.current()[1].believing(domain.features(close))
+        ensemble = near.model.current().ensemble.believing(domain.features(close))
         means, joint = (part[0] for part in ensemble.covariances(domain.features(points)))
         highest = points[int(np.argmax(draws(means, joint, 1, rng)[:, 0]))]
         return Proposal(highest, f"highest of a draw of f in a cell that zooms, {_width(cell.sides)}")
@@ -191,7 +192,7 @@ class AutoCells:
         leaf = int(leaves[np.lexsort((-bound, -(-busy // CAPACITY)))[0]])
         lower, upper = tree.box(leaf)
         centre, sides = 0.5 * (lower + upper), 0.5 * (upper - lower)
-        near = surrogates.near(centre, sides, self._rows, box=True, settings=1)
+        near = surrogates.near(centre, sides, self._rows, box=True, samples=OF_A_CELL)
         since = len(values) - len(values) % generation_size(len(centre))
         near.model.take_over(self._learned((leaf, since), surrogates, centre, sides, since))
         # Faces are left alone: what is asked for here has to count here, also after rounding, or is asked for for ever.
@@ -209,9 +210,9 @@ class AutoCells:
         highest = surrogates.model.places[np.lexsort((-surrogates.model.means, self._violated.view))[0]]
         return highest, np.full(len(highest), _PLACES)
 
-    def around(self, surrogates: Surrogates, place: tuple[Array, Array], settings: int | None = None) -> Surrogates:
+    def around(self, surrogates: Surrogates, place: tuple[Array, Array]) -> Surrogates:
         """Return what the trials nearest to a place say."""
-        return surrogates.near(*place, self._rows, settings=settings)
+        return surrogates.near(*place, self._rows)
 
     def averaged_around(
         self, surrogates: Surrogates, place: tuple[Array, Array], known: Surrogates
@@ -221,7 +222,7 @@ class AutoCells:
         `known` is what few say, and how noisy they are.
         """
         centre, sides = place[0], np.maximum(place[1], _PLACES)
-        wide = surrogates.averaged(centre, sides, MORE * self._rows, known.model.noise)
+        wide = surrogates.averaged(centre, sides, MORE * self._rows, known.model.stated().noise)
         points = surrogates.model.places
         return wide, points[nearest(points, centre, sides, RECOMMENDED_OF)]
 
@@ -243,8 +244,8 @@ class AutoCells:
 
         By what is learned here and now: a run is rebuilt without what was learned earlier.
         """
-        surrogates = self.around(surrogates, self._highest(surrogates), settings=1)
-        mean, _ = surrogates.model.current()[1].predict(surrogates.domain.features(surrogates.model.x)).mixture()
+        surrogates = self.around(surrogates, self._highest(surrogates))
+        mean, _ = surrogates.model.current().ensemble.predict(surrogates.domain.features(surrogates.model.x)).mixture()
         chances = surrogates.constraints.current()
         best = int(chances.order(mean, surrogates.domain.features(surrogates.model.x))[0])
         self.trust_regions = TrustRegions(surrogates.model.x[best], self._choices, self.seed)
@@ -258,7 +259,9 @@ class AutoCells:
         if key not in self._known:
             self._known = dict(list(self._known.items())[1 - _REMEMBERED :])
             is_leaf = key[0] >= 0
-            self._known[key] = surrogates.model.near(centre, sides, self._rows, box=is_leaf, first=first, settings=1)
+            self._known[key] = surrogates.model.near(
+                centre, sides, self._rows, box=is_leaf, first=first, samples=OF_A_CELL if is_leaf else 1
+            )
         return self._known[key]
 
 

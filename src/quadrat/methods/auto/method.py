@@ -27,7 +27,6 @@ from quadrat.methods.auto.feasibility import Constraints, Feasibility, Surrogate
 from quadrat.methods.auto.long_runs import MOST, AutoCells, highest_of_a_draw, nearest_running
 from quadrat.methods.auto.surrogate import LARGEST, LearnedModel
 from quadrat.methods.base import (
-    CREDIBLE,
     Domain,
     Failure,
     Incumbent,
@@ -54,12 +53,7 @@ PROMISING = 12  # evaluated points, the best, that a second look is considered a
 _LEAST_WORTH = 1e-3  # of the standard deviation of all values, below which no second look is taken
 REPEAT_WORTH = 2.0  # times a new point's worth, for a look again: a new point also says what is around it
 _SCREENED = 1024  # points, of which
-_POINTS, _DRAWS_OF_F = 256, 64  # f is drawn at so many, so often, to estimate what is still to gain
-HIGHEST = 6  # values told, whose range counts in the upper value of the gain
-# A model that has learned its settings from the same data is too sure of itself, most of all where it found the highest
-# mean. Chosen on odd seeds of the problems of benchmarks/regret: so that intervals cover 90 %, and upper values of the
-# gain nearly as much, and stay near it.
-WIDER, WIDER_GAIN, TEMPER = 1.5, 1.4, 0.2
+_POINTS, _DRAWS_OF_F = 256, 32  # f is drawn at so many, so often under each sample, to estimate what is still to gain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,16 +128,16 @@ class AutoSearch(Search):
         return Surrogates(self.domain, self.model, self.constraints, self.feasibility)
 
     def tell(self, observation: Observation) -> None:
-        self.surrogates.tell(observation)
+        self.surrogates.tell([observation])
         self.cells.tell(self.surrogates, [observation])
 
     def tell_many(self, observations: Sequence[Observation]) -> None:
-        self.surrogates.tell_many(observations)
+        self.surrogates.tell(observations)
         self.cells.tell_many(self.surrogates, observations)
 
     def fail(self, number: int, x: Array) -> None:
         failed = Failure(number, x)
-        self.surrogates.fail(failed)
+        self.surrogates.tell([failed])
         self.cells.tell(self.surrogates, [failed])
         self._failed.add(x.tobytes())
 
@@ -156,12 +150,11 @@ class AutoSearch(Search):
         self._pruned[x.tobytes()] = x
 
     def rebuild(self, updates: Sequence[Update]) -> None:
-        """As of any search. What is learned from few trials is of no use once there are many, and is not learned."""
+        """As of any search; of many trials, those that came after a cell has begun to zoom are taken in at once."""
         told = sum(len(one) if isinstance(one, tuple) else isinstance(one, Observation) for one in updates)
         if self.model.trials + told <= LARGEST:
             super().rebuild(updates)
             return
-        self.surrogates.stop_learning()
         for together, some in groupby(updates, key=lambda one: isinstance(one, tuple)):
             if together:
                 super().rebuild(list(some))
@@ -176,7 +169,7 @@ class AutoSearch(Search):
             one_by_one += 1
         rest = updates[one_by_one:]
         if rest:
-            self.surrogates.take(rest)
+            self.surrogates.tell(rest)
             self.cells.tell(self.surrogates, rest)
             self._failed.update(one.x.tobytes() for one in rest if isinstance(one, Failure))
             for one in rest:
@@ -210,12 +203,12 @@ class AutoSearch(Search):
         self, surrogates: Surrogates, number: int, running: Array, box: tuple[Array, Array] | None = None
     ) -> Proposal:
         """Ask for the point of a box, the whole cube where it is None, with the largest expected improvement."""
-        _, ensemble = surrogates.model.current()
+        ensemble = surrogates.model.current().ensemble
         x = surrogates.points
         features, chances = self.domain.features(x), surrogates.constraints.current()
         means = ensemble.predict(features).mean
         best = x[chances.order(means.mean(axis=0), features)[:BEST]]
-        # Each setting's own best mean: free of the luck of one draw. Minus infinity where no point counts.
+        # Each sample's own best mean: free of the luck of one draw. Minus infinity where no point counts.
         target = means[:, chances.held(features)].max(axis=1, initial=-np.inf)
         close = running if box is None else nearest_running(running, *_middle_and_reach(box), box=True)
         believed, completion = self.domain.features(close), self._completion(surrogates, close)
@@ -264,11 +257,14 @@ class AutoSearch(Search):
 
     def _worth_repeating(self, point: Array, evaluated: Array, running: Array) -> Array | None:
         """Return the evaluated point (D,) that is better observed again than `point` (D,) is observed, or None."""
-        objective, ensemble = self.model.current()
-        means, _ = ensemble.predict(self.domain.features(evaluated)).mixture()
+        fitted = self.model.current()
+        means, _ = fitted.ensemble.predict(self.domain.features(evaluated)).mixture()
         top = evaluated[np.argsort(-means, kind="stable")[:PROMISING]]
-        noise = np.array([objective.typical_noise(parameters) for parameters in ensemble.settings])
-        worth = knowledge_gradients(ensemble, self.domain.features(top), self.domain.features(point[None, :]), noise)
+        noise = fitted.noise_variances
+        if not noise.any():
+            return None  # nothing is learned from measuring again
+        known, new = self.domain.features(top), self.domain.features(point[None, :])
+        worth = knowledge_gradients(fitted.ensemble, known, new, noise)
         busy = (top[:, None, :] == running[None]).all(axis=2).any(axis=1)
         best = int(np.argmax(np.where(busy, -np.inf, worth[:-1])))
         enough = max(REPEAT_WORTH * worth[-1], _LEAST_WORTH)
@@ -297,30 +293,32 @@ class AutoSearch(Search):
 
     def _recommend(self, surrogates: Surrogates, points: Array, *, with_gain: bool = True) -> Incumbent:
         """Return the best of some evaluated points (m, D)."""
-        _, ensemble = surrogates.model.current()
+        fitted = surrogates.model.stated()
         features, chances = self.domain.features(points), surrogates.constraints.current()
-        mean, deviation = ensemble.predict(features).mixture()
+        mean, deviation = fitted.ensemble.predict(features).mixture()
         # Of few, the highest mean; of many the highest of means is a lucky one, and what is surely high is preferred.
         worth = mean if self.model.is_of_all else mean - deviation
         best = int(chances.order(worth, features, surrogates.constraints.violated(points))[0])
-        margin = WIDER * CREDIBLE * deviation[best]
-        value, low, high = surrogates.model.transform().undo(mean[best] + margin * np.array([0.0, -1.0, 1.0])).tolist()
+        here = fitted.ensemble.predict(features[[best]]).quantiles([0.05, 0.5, 0.95])[:, 0]
+        low, value, high = fitted.transform.undo(here).tolist()
         x = points[best].copy()
         # Where not even x is believed to meet the constraints, a gain in f means nothing.
         held = bool(chances.held(features[[best]])[0])
-        gain, upper = self._gain(surrogates, x, 2 * margin) if held and with_gain else (None, None)
+        gain, upper = self._gain(surrogates, x) if held and with_gain else (None, None)
         feasibility = chances.feasibility(features[best])
         return Incumbent(x, value, (low, high), gain=gain, gain_upper=upper, feasibility=feasibility)
 
     def predict(self, points: Array) -> tuple[Array, Array, Array]:
-        """The averaged mean with a 90 % credible interval, shapes (m,).
+        """The median with a 90 % credible interval, shapes (m,).
 
         Where there are too many observations for one model, of the model around the best place that is known.
         """
         surrogates = self.surrogates if self.model.is_of_all else self._best_place()[0]
-        mean, deviation = surrogates.model.current()[1].predict(self.domain.features(points)).mixture()
-        margin, transform = WIDER * CREDIBLE * deviation, surrogates.model.transform()
-        return transform.undo(mean), transform.undo(mean - margin), transform.undo(mean + margin)
+        fitted = surrogates.model.stated()
+        low, value, high = fitted.transform.undo(
+            fitted.ensemble.predict(self.domain.features(points)).quantiles([0.05, 0.5, 0.95])
+        )
+        return value, low, high
 
     def _rank(self, incumbent: Incumbent) -> tuple[bool, bool, float]:
         """What sorts incumbents of several models, the best last: see `Chances.order`."""
@@ -328,17 +326,11 @@ class AutoSearch(Search):
             return False, False, incumbent.feasibility
         return True, not self.constraints.violated(incumbent.x[None, :])[0], _lower(incumbent)
 
-    def _gain(self, surrogates: Surrogates, x: Array, width: float) -> tuple[float, float] | tuple[None, None]:
-        """Estimate max f - f(x), in the units told, by drawing f jointly: a mean, and a value that is seldom exceeded.
+    def _gain(self, surrogates: Surrogates, x: Array) -> tuple[float, float] | tuple[None, None]:
+        """Estimate max f - f(x), in the units told, by drawing f jointly: a mean, and its 90 % quantile.
 
-        Where the constraints are believed to hold. The upper value does not rest on the smoothness that was chosen: a
-        search that has settled on a peak sees a smooth f around it, whatever is elsewhere. It is averaged over all of
-        them, with weights that grow more slowly with the evidence than probabilities do. And it grows with what
-        draws do not say that rest on settings learned from the same values: with the width of the interval at x, in
-        standardised units, because where the value at x is badly known, so is what lies around it; and with the range
-        of the highest values told, which lie far apart where there is noise, or where the search still climbs.
-
-        Both are over the points that the space's own constraint allows, and None where too few of these are known.
+        Where the constraints are believed to hold, over the points that the space's own constraint allows; None where
+        too few of these are known.
         """
         sample = self.domain.thin_sample
         if sample is None:
@@ -350,47 +342,35 @@ class AutoSearch(Search):
         if len(sample):
             more = self.domain.features(sample)
             features = np.vstack([features, more[chances.held(more)]])
-        here, scale = self.domain.features(x[None, :]), surrogates.model.transform().above
-        gain = float(np.mean(_excesses(surrogates.model.current()[1], here, features, rng)))
-        alternatives = surrogates.model.alternatives()
-        logs = TEMPER * np.array([log_posterior for log_posterior, _ in alternatives])
-        weights = np.exp(logs - logs.max())
-        uppers = [np.quantile(_excesses(ensemble, here, features, rng), UPPER) for _, ensemble in alternatives]
-        upper = WIDER_GAIN * (float(np.average(uppers, weights=weights)) + width + _range_of_highest(surrogates))
-        return float(scale * gain), float(scale * max(upper, gain))
+        fitted, here = surrogates.model.stated(), self.domain.features(x[None, :])
+        drawn = fitted.transform.above * _excesses(fitted.ensemble, here, features, rng)
+        mean = float(np.mean(drawn))
+        return mean, max(float(np.quantile(drawn, UPPER)), mean)
 
     def explain(self) -> dict[str, object]:
         if not self.model.trials:
             return {"trials": 0}
         surrogates = self.surrogates if self.model.is_of_all else self._best_place()[0]
-        objective, ensemble = surrogates.model.current()
-        transform = surrogates.model.transform()
+        fitted = surrogates.model.stated()
         return {
             "trials": self.model.trials,
-            "smoothness": surrogates.model.smoothness,
-            "settings": [dict(zip(objective.names, np.exp(row).tolist(), strict=True)) for row in ensemble.settings],
-            "shift": transform.shift,
-            "scale": transform.scale,
-            "low values compressed": transform.warp is not None,
+            **fitted.explain(),
+            "noise": fitted.noise,
+            "shift": fitted.transform.shift,
+            "scale": fitted.transform.scale,
+            "low values compressed": fitted.transform.warp is not None,
             "constraints": surrogates.constraints.explain(),
             "cells": self.cells.explain(self.surrogates),
         }
 
 
 def _lower(incumbent: Incumbent) -> float:
-    """One deviation below the value, as far as the interval tells."""
     assert incumbent.interval is not None
-    return incumbent.value - (incumbent.value - incumbent.interval[0]) / (WIDER * CREDIBLE)
-
-
-def _range_of_highest(surrogates: Surrogates) -> float:
-    """How far apart the highest values lie, of trials that met the constraints, in standardised units."""
-    values = surrogates.model.transformed_means[~surrogates.constraints.violated(surrogates.model.places)]
-    return float(np.ptp(np.sort(values)[-HIGHEST:])) if len(values) else 0.0
+    return incumbent.interval[0]
 
 
 def _excesses(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Generator) -> Array:
-    """Draw max f - f(here) under each setting, at those of the other points (m, F) that may be highest."""
+    """Draw max f - f(here) under each sample, at those of the other points (m, F) that may be highest."""
     mean, deviation = ensemble.predict(others).mixture()
     highest = np.argsort(-(mean + 2 * deviation), kind="stable")[: _POINTS - 1]
     pairs = zip(*ensemble.covariances(np.vstack([here, others[highest]])), strict=True)

@@ -1,19 +1,15 @@
-"""What the default method learns: hyper-parameters with their uncertainty, from everything told, at scheduled times.
+"""What the default method learns: the posterior of f and of the hyper-parameters, from everything told.
 
-Model: values standardised to mean 0 and sd 1; a constant mean at its optimum; a kernel of one of four smoothnesses,
-Matérn with nu = 1/2, 3/2 and 5/2 and the squared exponential, with a length-scale for each axis. Noise variance,
-amplitude and length-scales have the priors `PRIORS`; length-scales share a common one from which they differ only as
-far as the data ask for it, because the 5 to 50 values of most runs do not say more. The most likely setting under each
-kernel is found by L-BFGS from the previous one and, now and then, from the prior; the kernel under which the data are
-most likely is chosen [RW06, section 5.2]. Further settings are drawn around the most likely one, and whatever is
-computed is averaged over all of them.
+Model: values standardised to mean 0 and sd 1, and a Gaussian process whose smoothness (Matérn with nu = 1/2, 3/2, 5/2,
+or the squared exponential), length-scales, amplitude, mean and noise are unknown: `quadrat.gp.hyper_posterior` has
+their priors, and draws samples of their posterior. Whatever is computed is averaged over the samples.
 
-The settings are a pure function of what was told, in the order of telling, and of the seed: they are learned when a
-trial is told, at scheduled numbers of trials, each time from the setting before.
+The search learns samples at scheduled numbers of trials, from the trials told until then; statements are learned from
+all trials, whenever somebody asks. Either is a function of what was told, in the order of telling, and of the seed.
 
 References
 ----------
-[RW06]  Rasmussen and Williams (2006). Gaussian Processes for Machine Learning. MIT Press.
+[V24]   Vehtari, Simpson, Gelman, Yao and Gabry (2024). Pareto smoothed importance sampling. JMLR 25.
 """
 
 from __future__ import annotations
@@ -27,13 +23,16 @@ import numpy as np
 
 from quadrat._core.arrays import Array, Bools, Growing
 from quadrat._core.nearest import nearest
-from quadrat.gp import Fit, LogNormal, LogPosterior, Observations, Priors, fit_map
+from quadrat.gp import HyperPosterior, HyperPriors, HyperSamples, Observations
 from quadrat.gp.ensemble import Ensemble
-from quadrat.kernels import Kernel, Matern, SquaredExponential, Tied
+from quadrat.kernels import Matern, SquaredExponential
+from quadrat.kernels.stationary import Stationary
 from quadrat.methods.base import Domain, Observation
 from quadrat.randomness import generator
 
-__all__ = ["Averages", "LearnedModel", "OutputTransform", "Warp", "Winsorization", "averages", "is_due"]
+__all__ = [
+    "Averages", "Fitted", "HyperFit", "LearnedModel", "OutputTransform", "Warp", "Winsorization", "averages", "last_due",
+]  # fmt: skip
 
 FAR = 100.0  # ranges of the rest: values of functions with heavy tails, such as Rosenbrock's, stay far below
 ABOVE, BELOW = 0.1, 0.25  # shares of all values that may be absurd on either side
@@ -293,105 +292,165 @@ def averages(points: Array, values: Array, variances: Array, centre: Array, smoo
     return Averages(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
-SETTINGS = 5  # the most likely one and draws around it
-SPREAD = 0.35  # of the draws, in each log hyper-parameter; that of length-scales is one for all of them,
-OWN_SPREAD = 0.15  # and this one for each
-SMOOTHNESSES = (0.5, 1.5, 2.5, inf)  # nu of Matérn kernels, ascending; infinite: the squared exponential
-USUAL = 2  # the index of the one that a run starts with
-COMPARE_EVERY = 2  # fits between comparisons of all of them, and between starts from the prior
+SAMPLES = 12  # of the hyper-parameters, that the search averages over
+STATED = 32  # that statements average over: quantiles need more than expected improvements
+OF_CONSTRAINTS = 4  # of those of a constraint, whose border is a matter of means
+KERNELS: tuple[Stationary, ...] = (Matern(0.5, 1.0), Matern(1.5, 1.0), Matern(2.5, 1.0), SquaredExponential(1.0))
+USUAL = KERNELS[2:3]  # for models near a place, which are learned often
 WARP_FROM = 10.0  # log evidence gained by compressing low values: less is what any curved function gives
-PRIORS = Priors(
-    lengthscale=LogNormal(-0.7, 0.5), common_lengthscale=1.5, noise_variance=LogNormal(-5.0, 1.5)
-)  # in the units of standardised values and of the cube's side
+WARP_VALUES = 8  # values without which nothing is compressed
+EXACT = 2  # repeated measurements, all equal to the first at their point, that say that there is no noise
 LARGEST = 256  # trials that a model of all of them is learned from; beyond, models are of those near a place
 _LEAST_NOISE = 1e-6  # of the standard deviation of all values: less is as good as none
-_DRAWS = 11  # names the stream
+_DRAWS, _STATED_DRAWS = 11, 18  # name the streams
 
 
-def is_due(trials: int, first: int) -> bool:
-    """Whether settings are learned when this many trials have been told.
+def last_due(trials: int, first: int) -> int:
+    """Return the number of trials, at most `trials`, at which hyper-parameters were last due to be learned.
 
-    From the first time on at every trial up to 64, then at every second, from 128 on at every fourth, and so on: some
-    32 times for every doubling.
+    Before the first time it is `trials`. From then on every trial up to 16, every second up to 32, every fourth up to
+    64, and so on: at most 16 times for every doubling.
+
+    Examples
+    --------
+    >>> [last_due(trials, 5) for trials in (3, 5, 17, 51, 100)]
+    [3, 5, 16, 48, 96]
     """
-    return trials >= first and trials % (1 << max(trials.bit_length() - 6, 0)) == 0
+    step = 1 << max(trials.bit_length() - 4, 0)
+    return max(trials - trials % step, min(first, trials))
 
 
 @dataclass(frozen=True)
-class FittedModes:
-    """What a fit found.
+class HyperFit:
+    """What was learned: samples of the hyper-parameters, and the units that they are in.
 
     Attributes
     ----------
-    modes
-        For each smoothness the most likely log hyper-parameters, shape (p,), or None before it was tried.
-    chosen
-        The index of the smoothness under which the data were most likely when last compared.
-    compressed
-        Whether they were more likely with low values compressed.
-    settings
-        Log hyper-parameters under it, shape (M, p): the most likely ones and draws around them.
-    fits
-        How many fits it is since the model was begun.
+    trials
+        How many trials it was learned from, the first ones.
+    transform
+        From told values to those of the model.
+    kernels, samples
+        As of a `HyperPosterior`.
     """
 
-    modes: tuple[Array | None, ...]
-    chosen: int
-    warped: bool
-    settings: Array
-    fits: int
+    trials: int
+    transform: OutputTransform
+    kernels: tuple[Stationary, ...]
+    samples: HyperSamples
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The posterior of f: an ensemble over samples of the hyper-parameters, and the units that it is in.
+
+    Attributes
+    ----------
+    fit
+        What was learned of the hyper-parameters, perhaps from fewer trials.
+    trials
+        How many trials the posterior has seen, the first ones.
+    data, ensemble
+        Their observations in the units of the model, over the features of the domain, and the posteriors of f.
+    log_weights
+        How likely the values told since the fit are under each member of the ensemble, in logs, shape (M,).
+    transform
+        From told values to those of the model.
+    """
+
+    fit: HyperFit
+    trials: int
+    data: Observations
+    ensemble: Ensemble
+    log_weights: Array
+    transform: OutputTransform
+
+    @property
+    def noise_variances(self) -> Array:
+        """Variance of one more measurement under each sample, shape (M,): the typical one where all are stated."""
+        if (self.data.count > 0).any():
+            return self.ensemble.noise
+        return np.full(len(self.ensemble), float(np.median(self.data.known_variance)))
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of one measurement, the root mean square over samples, in the units told."""
+        return float(np.sqrt(np.mean(self.noise_variances))) * self.transform.above
+
+    def explain(self) -> dict[str, object]:
+        """Return what was learned of the hyper-parameters, as plain data, in the units of the model."""
+        samples = self.fit.samples
+        return {
+            "learned from": self.fit.trials,
+            "chances of smoothness": {
+                _nu(kernel): float(chance)
+                for kernel, chance in zip(self.fit.kernels, samples.probabilities, strict=True)
+            },
+            "samples": [
+                {"smoothness": _nu(self.fit.kernels[kernel]), "lengthscales": scales, "variance": s2, "noise": noise}
+                for kernel, scales, s2, noise in zip(
+                    samples.kernel.tolist(),
+                    samples.lengthscales.tolist(),
+                    samples.variance.tolist(),
+                    samples.noise_variance.tolist(),
+                    strict=True,
+                )
+            ],
+        }
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the values told since the fit leave fewer than half of its samples [V24, effective sample size]."""
+        weights = np.exp(self.log_weights - self.log_weights.max())
+        return bool(weights.sum() ** 2 < 0.5 * len(weights) * (weights**2).sum())
+
+
+def _nu(kernel: Stationary) -> float:
+    return kernel.nu if isinstance(kernel, Matern) else inf
 
 
 class LearnedModel:
-    """Told trials go in, an ensemble of posteriors comes out, in standardised units and over features of the domain.
+    """Told trials go in, posteriors of f come out, in standardised units and over features of the domain.
 
-    `settings` is how many there are in it; one is the most likely alone. `warps`: whether low values may be
-    compressed.
+    What comes out is a function of the trials, in the order of telling, and of the seed: not of what was asked before.
+
+    Parameters
+    ----------
+    domain
+        Of the search.
+    seed
+        Names the streams.
+    first
+        Trials from which on hyper-parameters are learned at scheduled numbers of trials; before, from all there are.
+    samples
+        Of the hyper-parameters, that the search averages over.
+    warps
+        Whether low values may be compressed.
     """
 
     winsorizes: ClassVar[bool] = True  # whether values absurdly far from all others are seen nearer
 
-    def __init__(self, domain: Domain, seed: int, first: int, settings: int = SETTINGS, *, warps: bool = True) -> None:
-        self.domain, self.seed, self.first, self.settings = domain, seed, first, settings
+    def __init__(self, domain: Domain, seed: int, first: int, samples: int = SAMPLES, *, warps: bool = True) -> None:
+        self.domain, self.seed, self.first, self.samples = domain, seed, first, samples
         self.warps = warps
         self.trials = 0
+        self.kernels = KERNELS
         self._x = Growing(np.float64, (domain.dimension,))
         self._y = Growing(np.float64)
         self._noise = Growing(np.float64)  # variances, NaN where to be learned
         # Of each trial: replicates are one point to the model, and cost it no more than one value.
         self._at = Growing(np.float64, (domain.dimension,))
         self._mean, self._count = Growing(np.float64), Growing(np.intp)
-        self._kinds: tuple[int, ...] = tuple(range(len(SMOOTHNESSES)))  # indices of those that are compared
-        self._noise_is_learned = False
-        self._learns = True
+        self._is_local = False  # of some trials near a place: what is learned is learned from all of these
         self._outer: OutputTransform | None = (
             None  # in which the values here are told, where they are not as told to us
         )
-        self._learned: FittedModes | None = None
-        self._unkept: FittedModes | None = None  # what would be learned, when somebody looks before it is due
-        self._current: tuple[LogPosterior, Ensemble] | None = None
-        self._seen: dict[bool, Observations] = {}  # see `_data`
+        self._taken: HyperFit | None = None  # learned by another model
+        self._current: Fitted | None = None
+        self._stated: Fitted | None = None
 
-    def tell(self, observation: Observation) -> None:
-        """Take in one trial; learn where that is due."""
-        # The first value of unknown noise makes the noise something to learn: what was learned before does not fit.
-        grown = self.settled and observation.variance is None and not self._noise_is_learned
-        self.take([observation])
-        if self._learns and self.is_of_all and (grown or is_due(self.trials, self.first)):
-            self._learned = self._learn(None if grown else self._learned)
-
-    def tell_many(self, observations: Sequence[Observation]) -> None:
-        """Take in many trials; learn once, afresh."""
-        self.take(observations)
-        if observations and self._learns and self.is_of_all and self.trials >= self.first:
-            self._learned = self._learn(None)
-
-    def stop_learning(self) -> None:
-        """Learn nothing from here on, because more trials than one model sees are about to be told."""
-        self._learns = False
-
-    def take(self, observations: Sequence[Observation]) -> None:
-        """Take in trials, and learn nothing."""
+    def tell(self, observations: Sequence[Observation]) -> None:
+        """Take in trials; whatever is learned from them is learned when it is asked for."""
         if not observations:
             return
         values = [
@@ -399,7 +458,6 @@ class LearnedModel:
         ]
         counts = np.array([len(some) for some in values])
         points = np.array([one.x for one in observations])
-        unknown = np.array([one.variance is None for one in observations])
         variances = np.array([np.nan if one.variance is None else one.variance for one in observations])
         together = np.concatenate(values)
         self._x.extend(np.repeat(points, counts, axis=0))
@@ -409,9 +467,7 @@ class LearnedModel:
         self._mean.extend(together if len(together) == len(observations) else [float(np.mean(some)) for some in values])
         self._count.extend(counts)
         self.trials += len(observations)
-        self._noise_is_learned |= bool(unknown.any())
-        self._current = self._unkept = None
-        self._seen = {}
+        self._stated = None
 
     @property
     def is_of_all(self) -> bool:
@@ -426,9 +482,9 @@ class LearnedModel:
         *,
         box: bool = False,
         first: int | None = None,
-        settings: int | None = None,
+        samples: int | None = None,
     ) -> LearnedModel:
-        """Return a model of the trials nearest to a place, which has learned nothing yet.
+        """Return a model of the trials nearest to a place.
 
         Parameters
         ----------
@@ -440,34 +496,35 @@ class LearnedModel:
             Whether those of the box that reaches from the centre as far as `sides` come before all others.
         first
             Among the first so many trials; None is all.
-        settings
+        samples
             As of this class; None is as many as here.
         """
         chosen = nearest(self.places[:first], centre, sides, count, box=box)
         is_chosen = np.zeros(len(self._at), dtype=np.bool_)
         is_chosen[chosen] = True
         rows = np.flatnonzero(np.repeat(is_chosen, self._count.view))
-        other = self._like(settings)
+        other = self._like(samples)
         other._x = Growing.of(self.x[rows])
         other._y, other._noise = Growing.of(self._y.view[rows]), Growing.of(self._noise.view[rows])
         other._at, other._mean = Growing.of(self.places[chosen]), Growing.of(self._mean.view[chosen])
         other._count = Growing.of(self._count.view[chosen])
-        other._noise_is_learned = bool(np.isnan(other._variance).any())
         return other
 
-    def _like(self, settings: int | None = None) -> LearnedModel:
+    def _like(self, samples: int | None = None) -> LearnedModel:
         """Return a model of the same kind for some of these trials, which has none of them yet."""
-        other = type(self)(self.domain, self.seed, self.first, settings or self.settings, warps=False)
-        other.trials, other._kinds = self.trials, (USUAL,)
+        other = type(self)(self.domain, self.seed, self.first, samples or self.samples, warps=False)
+        other.trials, other._is_local = self.trials, True
+        if other.samples < SAMPLES:  # learned often, and for a choice alone
+            other.kernels = USUAL
         return other
 
     def take_over(self, other: LearnedModel) -> None:
         """Use what another model, of other observations, learns; if it has the same kind of noise to learn."""
-        if self._noise_is_learned == other._noise_is_learned:
-            self._learned, self._current = other._latest(), None
+        if self._learns_noise == other._learns_noise:
+            self._taken, self._current = other.current().fit, None
 
     def averaged(self, centre: Array, sides: Array, count: int, noise: float) -> LearnedModel:
-        """Return a model of averages of trials around a place, which has learned nothing yet: see `averages`.
+        """Return a model of averages of trials around a place: see `averages`.
 
         Parameters
         ----------
@@ -480,7 +537,7 @@ class LearnedModel:
         """
         transform = OutputTransform.of(self.means)  # so that squares neither overflow nor vanish
         first = np.cumsum(self._count.view) - self._count.view  # rows; a stated variance is that of the only row
-        stated = transform.variance(self._variance[first], self.means)
+        stated = transform.variance(self._noise.view[first], self.means)
         least = max(noise / transform.scale, _LEAST_NOISE)
         variances = np.where(np.isnan(stated), least**2 / self._count.view, np.maximum(stated, _LEAST_NOISE**2))
         found = averages(self.places, transform.apply(self.means), variances, centre, self.domain.smooth)
@@ -494,12 +551,6 @@ class LearnedModel:
         return other
 
     @property
-    def noise(self) -> float:
-        """Standard deviation of a typical observation, as far as it is learned, in the units told."""
-        objective, ensemble = self.current()
-        return float(np.sqrt(objective.typical_noise(ensemble.settings[0]))) * self.transform().above
-
-    @property
     def places(self) -> Array:
         """The point of each trial, shape (n, D)."""
         return self._at.view
@@ -510,21 +561,6 @@ class LearnedModel:
         return self._mean.view
 
     @property
-    def transformed_means(self) -> Array:
-        """The mean of each trial as the model sees it, in standardised units, shape (n,)."""
-        return self._transform(self._latest().warped).apply(self.means)
-
-    @property
-    def settled(self) -> bool:
-        """Whether anything was learned, so that the model may decide."""
-        return self._learned is not None
-
-    @property
-    def smoothness(self) -> float:
-        """The nu of the kernel that was chosen, infinite for the squared exponential; that of the start before."""
-        return SMOOTHNESSES[USUAL if self._learned is None else self._learned.chosen]
-
-    @property
     def x(self) -> Array:
         """Points of all observations, repeats included, shape (N, D)."""
         return self._x.view
@@ -532,124 +568,104 @@ class LearnedModel:
     @property
     def y(self) -> Array:
         """All observations, shape (N,)."""
-        return self._y.view
+        return self._values(len(self._y))
+
+    def _values(self, count: int) -> Array:
+        """Return the first `count` observations as the model is to see them, which does not depend on later ones."""
+        return self._y.view[:count]
 
     @property
-    def _variance(self) -> Array:
-        return self._noise.view
+    def _learns_noise(self) -> bool:
+        return bool(np.isnan(self._noise.view).any())
 
-    def transform(self) -> OutputTransform:
-        """Return how told values become those that the model sees."""
-        transform = self._transform(self._latest().warped)
-        return transform if self._outer is None else transform.within(self._outer)
+    def current(self) -> Fitted:
+        """Return the posterior of f that the search uses, which has seen all trials.
 
-    def _transform(self, warped: bool) -> OutputTransform:
-        return OutputTransform.of(self.y, warped=warped, winsorized=self.winsorizes)
-
-    def current(self) -> tuple[LogPosterior, Ensemble]:
-        """Return the observations in standardised units, and the ensemble that has seen all of them.
-
-        Before anything was learned, from whatever there is, without keeping it: looking must not change the run.
+        Its hyper-parameters were learned when that was last due, and learned again as soon as the values told since
+        disagreed with most of their samples.
         """
-        if self._current is None:
-            learned = self._latest()
-            data = self._data(learned.warped)
-            objective = LogPosterior(self._form(learned.chosen), data, priors=self._priors(), standardise=False)
-            self._current = objective, Ensemble(objective, learned.settings)
-        return self._current
+        if self._is_local:
+            if self._current is None:
+                fit = self._taken or self._learn(len(self._at), self.samples, _DRAWS)
+                self._current = self._conditioned(fit, len(self._at))
+            return self._current
+        due, at = last_due(self.trials, self.first), self._current
+        if at is None or at.fit.trials < due or at.trials > self.trials:
+            at = self._conditioned(self._learn(due, self.samples, _DRAWS), due)
+        while at.trials < self.trials:
+            seen = at.trials + 1
+            after = self._conditioned(at.fit, seen, at.log_weights + self._log_densities(at))
+            at = self._conditioned(self._learn(seen, self.samples, _DRAWS), seen) if after.is_outdated else after
+        self._current = at
+        return at
 
-    def alternatives(self) -> list[tuple[float, Ensemble]]:
-        """Return for every smoothness the log posterior of the data and the posterior of f, at its most likely setting.
+    def stated(self) -> Fitted:
+        """Return the posterior of f that statements rest on: with more samples, learned from all trials."""
+        if self._stated is None:
+            everything = len(self._at)
+            self._stated = self._conditioned(self._learn(everything, STATED, _STATED_DRAWS), everything)
+        return self._stated
 
-        For statements that should not rest on one smoothness alone. Settings are those of the last comparison.
+    def _log_densities(self, at: Fitted) -> Array:
+        """Return the log density of the mean of the next trial's values under each member, shape (M,)."""
+        trial = at.trials
+        rows = slice(int(self._count.view[:trial].sum()), int(self._count.view[: trial + 1].sum()))
+        seen = self._seen(at.fit.transform, rows.stop)
+        value, stated = float(np.mean(seen[0][rows])), seen[1][rows.start]
+        here = at.ensemble.predict(self.domain.features(self.x[rows.start : rows.start + 1]))
+        noise = at.ensemble.noise / (rows.stop - rows.start) if np.isnan(stated) else stated
+        variance = here.deviation[:, 0] ** 2 + noise
+        return np.asarray(-0.5 * (np.log(variance) + (value - here.mean[:, 0]) ** 2 / variance))
+
+    def _seen(self, transform: OutputTransform, count: int) -> tuple[Array, Array]:
+        """Return the first `count` values, (N,), and their variances, NaN where unknown, (N,), in the model's units."""
+        values = self._values(count)
+        return transform.apply(values), transform.variance(self._noise.view[:count], values)
+
+    def _conditioned(self, fit: HyperFit, trials: int, log_weights: Array | None = None) -> Fitted:
+        """Return the posteriors of f under these samples, from the first `trials` of the trials here."""
+        data = self._merged(fit.transform, int(self._count.view[:trials].sum()))
+        ensemble = Ensemble.of_samples(data, fit.kernels, fit.samples, self.domain.groups)
+        weights = np.zeros(len(ensemble)) if log_weights is None else log_weights
+        transform = fit.transform if self._outer is None else fit.transform.within(self._outer)
+        return Fitted(fit, trials, data, ensemble, weights, transform)
+
+    def _merged(self, transform: OutputTransform, count: int) -> Observations:
+        """Return the first `count` observations in the model's units."""
+        y, variance = self._seen(transform, count)
+        x = self.domain.features(self.x[:count])
+        unknown = np.isnan(variance)
+        if unknown.any():
+            data = Observations.merge(x[unknown], y[unknown])
+            repeats = data.count.sum() - len(data)
+            if repeats < EXACT or data.scatter.any():
+                stated = Observations.merge(x[~unknown], y[~unknown], variance[~unknown]) if not unknown.all() else None
+                return data if stated is None else data + stated
+            variance = np.where(unknown, 0.0, variance)
+        return Observations.merge(x, y, variance)
+
+    def _learn(self, trials: int, samples: int, stream: int) -> HyperFit:
+        """Learn from the first `trials` of the trials here.
+
+        Low values are compressed where the evidence of Laplace's approximation grows by enough.
         """
-        found, latest = [], self._latest()
-        data = self._data(latest.warped)
-        for i, mode in enumerate(latest.modes):
-            if mode is None:
-                continue  # not one of those that are compared
-            objective = LogPosterior(self._form(i), data, priors=self._priors(), standardise=False)
-            found.append((objective(mode)[0], Ensemble(objective, [mode])))
-        return found
+        count = int(self._count.view[:trials].sum())
+        values = self._values(count)
+        transform = OutputTransform.of(values, winsorized=self.winsorizes)
+        posterior = self._posterior(transform, count)
+        if self.warps and len(np.unique(values)) >= WARP_VALUES:
+            warped = OutputTransform.of(values, warped=True, winsorized=self.winsorizes)
+            other = self._posterior(warped, count)
+            usual = len(self.kernels) // 2
+            gained = other.laplace(usual) - posterior.laplace(usual) + float(warped.log_slope(values).sum())
+            if gained > WARP_FROM:
+                transform, posterior = warped, other
+        rng = generator(self.seed, self.trials if self._is_local else trials, stream)
+        return HyperFit(trials, transform, self.kernels, posterior.sample(samples, rng))
 
-    def _latest(self) -> FittedModes:
-        if self._learned is not None:
-            return self._learned
-        if self._unkept is None:
-            self._unkept = self._learn(None)
-        return self._unkept
-
-    def _data(self, warped: bool) -> Observations:
-        """Return the observations in standardised units, low values compressed or not; merged once for all fits."""
-        if warped not in self._seen:
-            self._seen[warped] = self._merged(warped)
-        return self._seen[warped]
-
-    def _merged(self, warped: bool) -> Observations:
-        transform = self._transform(warped)
-        x, y = self.domain.features(self.x), transform.apply(self.y)
-        variance = transform.variance(self._variance, self.y)
-        known = ~np.isnan(variance)
-        if not known.any():
-            return Observations.merge(x, y)
-        stated = Observations.merge(x[known], y[known], variance[known])
-        return stated if known.all() else Observations.merge(x[~known], y[~known]) + stated
-
-    def _priors(self) -> Priors:
-        """A choice's length-scale, which says how unlike its values are, has nothing in common with a number's."""
+    def _posterior(self, transform: OutputTransform, count: int) -> HyperPosterior:
         choices = tuple(i for i, axis in enumerate(self.domain.axes) if axis.is_choice)
-        return replace(PRIORS, separate_lengthscales=choices)
-
-    def _form(self, smoothness: int) -> Kernel:
-        groups = self.domain.groups
-        nu, scales = SMOOTHNESSES[smoothness], np.full(len(groups), 0.5)
-        kernel = SquaredExponential(scales) if nu == inf else Matern(nu, scales)
-        return kernel if len(groups) == self.domain.dimension else Tied(kernel, groups)
-
-    def _learn(self, previous: FittedModes | None) -> FittedModes:
-        """Fit the chosen smoothness from where it was; every few times all of them, from the prior too, to choose.
-
-        Whether low values are compressed is then decided under the chosen smoothness.
-        """
-        before = previous or FittedModes((None,) * len(SMOOTHNESSES), USUAL, False, np.empty((0, 0)), 0)
-        compare = before.fits % COMPARE_EVERY == 0
-        data = self._data(before.warped)
-        modes, heights = list(before.modes), np.full(len(SMOOTHNESSES), -inf)
-        for i in self._kinds if compare else [before.chosen]:
-            fit = self._fit(i, data, modes[i], afresh=compare)
-            modes[i], heights[i] = fit.parameters, fit.log_posterior
-        chosen, warped = int(np.argmax(heights)), before.warped
-        if compare and self.warps:
-            other = self._fit(chosen, self._data(not warped), modes[chosen], afresh=False)
-            gained = self._evidence(other.log_posterior, not warped)
-            gained -= self._evidence(float(heights[chosen]), warped)
-            if gained > (-WARP_FROM if warped else WARP_FROM):
-                modes[chosen], warped = other.parameters, not warped
-        mode = modes[chosen]
-        assert mode is not None
-        settings = np.vstack([mode, mode + self._offsets(len(mode))])
-        return FittedModes(tuple(modes), chosen, warped, settings, before.fits + 1)
-
-    def _fit(self, smoothness: int, data: Observations, start: Array | None, *, afresh: bool) -> Fit:
-        """Find the most likely setting, from a start if there is one, and from the prior."""
-        return fit_map(
-            self._form(smoothness),
-            data,
-            priors=self._priors(),
-            starts=[] if start is None else [start],
-            own_start=afresh or start is None,
-            standardise=False,
-        )
-
-    def _evidence(self, log_posterior: float, warped: bool) -> float:
-        """Return the log posterior as one of the standardised values, compressed or not: comparable."""
-        return log_posterior + float(self._transform(warped).log_slope(self.y).sum())
-
-    def _offsets(self, parameters: int) -> Array:
-        """Return what draws differ by from the most likely setting, shape (M - 1, p)."""
-        rng = generator(self.seed, self.trials, _DRAWS)
-        offsets = SPREAD * rng.standard_normal((self.settings - 1, parameters))
-        scales = parameters - (2 if self._noise_is_learned else 1)
-        shared = SPREAD * rng.standard_normal((self.settings - 1, 1))
-        offsets[:, :scales] = shared + OWN_SPREAD * rng.standard_normal((self.settings - 1, scales))
-        return offsets
+        # A choice's length-scale, which says how unlike its values are, has nothing in common with a number's.
+        priors = HyperPriors(separate_lengthscales=choices)
+        data = self._merged(transform, count)
+        return HyperPosterior(data, self.kernels, priors=priors, groups=self.domain.groups)
