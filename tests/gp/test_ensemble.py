@@ -335,3 +335,14 @@ def test_quantiles_are_those_of_the_mixture() -> None:
     np.testing.assert_allclose(at.quantiles(levels), wanted, atol=0.03)
     alone = EnsemblePrediction(np.array([[1.0]]), np.array([[2.0]]))
     assert alone.quantiles([0.95])[0, 0] == pytest.approx(1 + 2 * 1.6448536, rel=1e-7)
+
+
+def test_correlations_are_those_of_the_prior_with_the_nearest_observation() -> None:
+    objective = LogPosterior(KERNEL, Observations.merge(X, Y))
+    settings = settings_of(objective)
+    found = Ensemble(objective, settings).correlations(np.vstack([X[:2], QUERY]))
+    for row, parameters in zip(found, settings, strict=True):
+        kernel, _ = objective.split(parameters)
+        wanted = [max(kernel([z], [x])[0, 0] for x in X) / kernel.variance for z in (*X[:2], *QUERY)]
+        np.testing.assert_allclose(row, wanted, rtol=1e-12)
+    np.testing.assert_allclose(found[:, :2], 1.0)

@@ -215,7 +215,7 @@ def test_an_acquisition_reads_it_like_any_posterior() -> None:
     assert ((point >= 0) & (point <= 1)).all()
     found = expected_gain(made, point, generator(8))
     assert found is not None
-    assert 0 <= found[0] <= found[1]
+    assert 0 <= found.mean <= found.upper
 
 
 def test_wrong_arguments() -> None:

@@ -13,10 +13,10 @@ from quadrat.methods.acquisition import (
     Acquisition,
     Score,
     expected_gain,
-    gain_of,
     improvement,
     log_expected_improvement,
     log_probability_of_improvement,
+    unvisited,
     upper_bound,
 )
 from quadrat.methods.base import Domain
@@ -141,11 +141,31 @@ def test_expected_gain_shrinks_as_f_becomes_known() -> None:
         gain = expected_gain(gp, best, np.random.default_rng(0))
         assert gain is not None
         gains.append(gain)
-    for before, after in zip(*gains, strict=True):
-        assert before > 5 * after >= 0
-    assert all(estimate < upper for estimate, upper in gains), "nine draws of ten are below the upper value"
+    before, after = gains
+    assert before.mean > 5 * after.mean >= 0
+    assert before.upper > 5 * after.upper
+    assert all(gain.mean < gain.upper for gain in gains), "nine draws of ten are below the upper value"
 
 
-def test_the_upper_value_of_a_gain_is_never_below_its_mean() -> None:
-    assert gain_of(np.array([0.0] * 95 + [2.0] * 5)) == (0.1, 0.1)
-    assert gain_of(np.arange(101.0)) == (50.0, 90.0)
+def test_a_point_far_from_all_evaluations_is_unvisited() -> None:
+    """Its correlation with f at every evaluation is below a half: a Matérn kernel falls to that at one length-scale."""
+    kernel = Matern(2.5, 0.1, amplitude=3.0)
+    points = np.array([[0.5], [0.55], [0.9]])
+    assert unvisited(kernel, points, np.array([[0.5], [0.0]])).tolist() == [False, False, True]
+    assert unvisited(kernel, points, np.empty((0, 1))).all()
+
+
+def test_an_upper_gain_says_when_it_rests_on_what_nobody_visited() -> None:
+    """Three evaluations at one end of the cube leave the other end open; two hundred all over it leave nothing open."""
+    kernel = Matern(2.5, 0.1)
+    near, all_over = GaussianProcess(kernel, noise_variance=1e-4), GaussianProcess(kernel, noise_variance=1e-4)
+    near.add([[0.0], [0.05], [0.1]], [0.0, 0.1, 0.0])
+    x = np.linspace(0, 1, 200)[:, None]
+    all_over.add(x, np.sin(6 * x[:, 0]))
+    shares = []
+    for gp in (near, all_over):
+        gain = expected_gain(gp, gp.x[int(np.argmax(gp.predict_mean(gp.x)))], np.random.default_rng(0))
+        assert gain is not None
+        shares.append(gain.unvisited)
+    assert shares[0] > 0.9
+    assert shares[1] == 0.0

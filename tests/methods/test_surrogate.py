@@ -197,7 +197,7 @@ def test_recommendation_is_the_evaluated_point_of_highest_mean() -> None:
     )
     assert not incumbent.certified
     assert incumbent.gain is not None
-    assert incumbent.gain >= 0
+    assert incumbent.gain.mean >= 0
     again = search.recommend()
     assert (again.value, again.gain) == (incumbent.value, incumbent.gain)
 

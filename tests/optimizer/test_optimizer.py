@@ -16,6 +16,7 @@ from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
 from quadrat.methods.base import Incumbent, Method
 from quadrat.methods.lp.method import LP0
+from quadrat.methods.statements import Gain
 from quadrat.optimizer import FAILED, Estimate, Optimizer, Trial
 from quadrat.space import Categorical, Float, Int, Space
 
@@ -228,7 +229,7 @@ def test_before_any_success_there_is_no_recommendation() -> None:
 
 @pytest.mark.parametrize(("direction", "sign"), [("maximize", 1.0), ("minimize", -1.0)])
 def test_values_and_intervals_come_back_in_the_users_direction(direction: str, sign: float, fitted: Make) -> None:
-    incumbent = Incumbent(np.array([0.25]), 2.0, interval=(1.0, 4.0), gain=0.5)
+    incumbent = Incumbent(np.array([0.25]), 2.0, interval=(1.0, 4.0), gain=Gain(np.array([0.5])))
     optimizer = run(optimizer_of(direction=direction, method=fitted(incumbent=incumbent)), [sign * 1.0, sign * 3.0])
     got = optimizer.recommend()
     assert (got.value, got.estimated_gain) == (sign * 2.0, 0.5)

@@ -224,6 +224,14 @@ class Ensemble:
         halves = sums[:, : len(points)], sums[:, len(points) :]
         return EnsemblePrediction(self._mean(cross), deviation, *halves)
 
+    def correlations(self, Z: ArrayLike) -> Array:
+        """Return how strongly f at the rows of Z, shape (m, D), is correlated with the nearest observed f, (M, m).
+
+        By the prior: 1 at observed points, about 0 where nothing was observed near.
+        """
+        points = as_points(Z, dimension=self.dimension, name="Z")
+        return np.asarray(self._kernel(points, self.x).max(axis=2) / self._prior[:, None])
+
     def covariances(self, Z: ArrayLike) -> tuple[Array, Array]:
         """Return joint means (M, m) and covariance matrices (M, m, m) of f at the rows of Z."""
         points = as_points(Z, dimension=self.dimension, name="Z")

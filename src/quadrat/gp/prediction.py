@@ -7,6 +7,7 @@ from typing import Protocol
 
 from quadrat._core.arrays import Array, ArrayLike
 from quadrat._core.printing import printed
+from quadrat.kernels import Kernel
 
 __all__ = ["Posterior", "Prediction"]
 
@@ -43,6 +44,10 @@ class Prediction:
 
 class Posterior(Protocol):
     """The interface of a posterior for acquisitions: one process, a sketched one, or a process for each cell."""
+
+    @property
+    def kernel(self) -> Kernel:
+        """The prior covariance."""
 
     @property
     def x(self) -> Array:

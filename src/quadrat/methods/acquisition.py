@@ -28,10 +28,12 @@ import numpy as np
 from quadrat._core.arrays import Array, Bools
 from quadrat._core.nearest import is_among
 from quadrat.gp.prediction import Posterior
+from quadrat.kernels import Kernel
 from quadrat.methods.base import Domain
+from quadrat.methods.statements import Gain
 
 __all__ = [
-    "UPPER",
+    "VISITED",
     "Acquisition",
     "Effort",
     "Score",
@@ -42,7 +44,7 @@ __all__ = [
     "draws",
     "excesses",
     "expected_gain",
-    "gain_of",
+    "gain_at",
     "gain_points",
     "log_expected_improvement",
     "log_probability_of_improvement",
@@ -51,6 +53,7 @@ __all__ = [
     "points_around",
     "scattered",
     "top_points",
+    "unvisited",
     "upper_bound",
 ]
 
@@ -63,7 +66,8 @@ Values: TypeAlias = Callable[[Array], Array]
 Slope: TypeAlias = Callable[[Array], tuple[Array, Array]]
 """From points (s, D) to values (s,) and gradients (s, D)."""
 
-UPPER = 0.9  # the quantile of what is still to gain that is stated beside its estimate
+VISITED = 0.5
+"""The prior correlation of f at a point with f at an evaluated one, from which on somebody has been there."""
 
 _SUFFICIENT = 1e-4  # of the increase that the slope promises [NW06, equation 3.4]
 _SHRINK = 0.25
@@ -512,10 +516,8 @@ class Acquisition:
         return maximise(self.values, self.slopes, rng, SearchRegion(self.domain), centres=centres, effort=effort)
 
 
-def expected_gain(
-    gp: Posterior, x: Array, rng: np.random.Generator, domain: Domain | None = None
-) -> tuple[float, float] | None:
-    """Estimate max f - f(x), in model units, by drawing f jointly at no more than 256 points.
+def expected_gain(gp: Posterior, x: Array, rng: np.random.Generator, domain: Domain | None = None) -> Gain | None:
+    """Return what is believed of max f - f(x), in model units, by drawing f jointly at no more than 256 points.
 
     Half of them are uniform, the others lie around x: in many dimensions it is there that improvement is to be had.
     Where the domain has a constraint, they are those of 1,024 such points, and of `Domain.thin_sample`, that may be
@@ -523,14 +525,12 @@ def expected_gain(
 
     Returns
     -------
-    tuple of float, or None
-        The mean of the draws and their 90 % quantile: what the model believes, from below; never a bound. None where
-        too few feasible points are known to speak of all of them.
+    Gain, or None
+        What the model believes, from below; never a bound. None where too few feasible points are known to speak of all
+        of them.
     """
     points = gain_points(gp, x, rng, domain)
-    if points is None:
-        return None
-    return gain_of(excesses(gp.predict_mean(points), gp.covariance(points), _DRAWS, rng))
+    return None if points is None else gain_at(gp, points, _DRAWS, rng)
 
 
 def gain_points(gp: Posterior, x: Array, rng: np.random.Generator, domain: Domain | None) -> Array | None:
@@ -547,13 +547,15 @@ def gain_points(gp: Posterior, x: Array, rng: np.random.Generator, domain: Domai
     return np.vstack([x[None, :], found[best]])
 
 
-def gain_of(drawn: Array) -> tuple[float, float]:
-    """Return what is stated of draws of max f - f(x), shape (count,): their mean and their 90 % quantile.
+def gain_at(gp: Posterior, points: Array, count: int, rng: np.random.Generator) -> Gain:
+    """Return what `count` joint draws of f at points (m, D) say of the gain over the first of them, in model units."""
+    drawn = draws(gp.predict_mean(points), gp.covariance(points), count, rng)
+    return Gain.of(drawn, unvisited(gp.kernel, points, gp.x))
 
-    The quantile is raised to the mean where it is lower: of draws that are 0 but for a few, it would be 0.
-    """
-    mean = float(np.mean(drawn))
-    return mean, max(float(np.quantile(drawn, UPPER)), mean)
+
+def unvisited(kernel: Kernel, points: Array, evaluated: Array) -> Bools:
+    """Return which points (m, D) lie where nobody has evaluated: f is hardly correlated with any of `evaluated`."""
+    return np.asarray(kernel(points, evaluated).max(axis=1, initial=0.0) < VISITED * kernel.variance)
 
 
 def points_around(x: Array, count: int, rng: np.random.Generator) -> Array:

@@ -25,6 +25,7 @@ from quadrat._core.arrays import Array, Bools, Ints
 from quadrat._core.printing import printed
 from quadrat.confidence import Certificate
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.methods.statements import Gain, Mixture
 from quadrat.randomness import generator
 
 __all__ = [
@@ -404,10 +405,10 @@ class Incumbent:
         Lower and upper end of what f is there; None for searches without a model.
     certified
         Whether `interval` holds with probability 1 - delta, or is a 90 % credible interval.
+    distribution
+        What the model believes of f there, of which `interval` is 90 %; None without one. Never certified.
     gain
-        An estimate of max f - f(x); None without one. Never certified.
-    gain_upper
-        What the model believes the gain to be at most, with 90 %; None without one.
+        What the model believes of max f - f(x); None without one. Never certified.
     feasibility
         An estimate of the chance, in [0, 1], that all constraints hold at x; None where there are none.
 
@@ -419,18 +420,23 @@ class Incumbent:
     >>> search = RandomSearch().start(Domain.cube(1), seed=0)
     >>> search.tell(Observation(0, np.array([0.5]), np.array([1.0])))
     >>> search.recommend()
-    Incumbent(x=[0.5], value=1.0, interval=None, certified=False, gain=None, gain_upper=None, feasibility=None)
+    Incumbent(x=[0.5], value=1.0, interval=None, certified=False, distribution=None, gain=None, feasibility=None)
     """
 
     x: Array
     value: float
     interval: tuple[float, float] | None = None
     certified: bool = False
-    gain: float | None = None
-    gain_upper: float | None = None
+    distribution: Mixture | None = None
+    gain: Gain | None = None
     feasibility: float | None = None
 
     __repr__ = printed
+
+    @classmethod
+    def believed(cls, x: Array, belief: Mixture, gain: Gain | None, feasibility: float | None = None) -> Incumbent:
+        """Return what a fitted model says of the point x, shape (D,): its median there, and 90 % of its belief."""
+        return cls(x, belief.value, belief.interval(), distribution=belief, gain=gain, feasibility=feasibility)
 
 
 BELOW, UNDECIDED, ABOVE = -1, 0, 1
@@ -691,7 +697,7 @@ class Method(ABC):
     facts
         What `quadrat methods` and docs/methods.md say of it.
     estimates_gain
-        Whether its searches recommend with `Incumbent.gain_upper`, on which `stop_at_gain` rests.
+        Whether its searches recommend with `Incumbent.gain`, on which `stop_at_gain` rests.
 
     Examples
     --------

@@ -30,6 +30,7 @@ from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.kernels import Kernel, Matern
 from quadrat.methods.acquisition import Acquisition, Score, expected_gain
 from quadrat.methods.base import CREDIBLE, Domain, Incumbent, Method, Observation, Proposal, Search, refuse_context
+from quadrat.methods.statements import Affine, Gain, Mixture
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 
@@ -166,15 +167,13 @@ class Frame:
         """Return noise variances in model units, never so small that the matrix becomes singular."""
         return np.maximum(variances / self.scale**2, _LEAST_VARIANCE * self.kernel.variance)
 
-    def incumbent(self, x: Array, mean: float, deviation: float, gain: tuple[float, float] | None) -> Incumbent:
+    def incumbent(self, x: Array, mean: float, deviation: float, gain: Gain | None) -> Incumbent:
         """Return what is believed of f at x (D,), in the units of the values, with a 90 % credible interval.
 
-        `gain` is the estimate of what is still to gain and its upper value, in model units like mean and deviation;
-        None where there is none.
+        `gain` is what is still to gain, in model units like mean and deviation; None where there is none.
         """
-        low, high = (self.to_values(mean + side * CREDIBLE * deviation) for side in (-1, 1))
-        estimate, upper = (None, None) if gain is None else (self.scale * part for part in gain)
-        return Incumbent(x, self.to_values(mean), (low, high), gain=estimate, gain_upper=upper)
+        belief = Mixture(np.array([mean]), np.array([deviation]), Affine(self.shift, self.scale))
+        return Incumbent.believed(x, belief, None if gain is None else replace(gain, scale=self.scale))
 
 
 F = TypeVar("F")

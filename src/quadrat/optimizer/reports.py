@@ -249,8 +249,8 @@ def recommendation_of(
         value=direction.turn(incumbent.value),
         certified_interval=interval if incumbent.certified and certified else None,
         credible_interval=None if certifies else interval,
-        estimated_gain=incumbent.gain,
-        estimated_gain_upper=incumbent.gain_upper,
+        estimated_gain=None if incumbent.gain is None else incumbent.gain.mean,
+        estimated_gain_upper=None if incumbent.gain is None else incumbent.gain.upper,
         best_seen=best,
         why=why_recommended(
             params,

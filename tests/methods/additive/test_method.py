@@ -77,8 +77,7 @@ def test_it_finds_the_maximum_and_says_how_sure_it_is() -> None:
         assert incumbent.interval[0] <= f(incumbent.x) <= incumbent.interval[1]
         assert not incumbent.certified
         assert incumbent.gain is not None
-        assert incumbent.gain_upper is not None
-        assert 0 <= incumbent.gain <= incumbent.gain_upper < 0.5
+        assert 0 <= incumbent.gain.mean <= incumbent.gain.upper < 0.5
 
 
 def test_groups_are_learned() -> None:
@@ -109,11 +108,10 @@ def test_rebuilt_bit_for_bit_without_asking_and_looking_changes_nothing() -> Non
     incumbents = [search.recommend() for search in (first, looked, told)]
     for incumbent in incumbents[1:]:
         assert np.array_equal(incumbent.x, incumbents[0].x)
-        assert (incumbent.value, incumbent.interval, incumbent.gain, incumbent.gain_upper) == (
+        assert (incumbent.value, incumbent.distribution, incumbent.gain) == (
             incumbents[0].value,
-            incumbents[0].interval,
+            incumbents[0].distribution,
             incumbents[0].gain,
-            incumbents[0].gain_upper,
         )
 
 

@@ -102,8 +102,7 @@ def test_recommendation() -> None:
     assert incumbent.interval is not None
     assert incumbent.interval[0] < incumbent.value < incumbent.interval[1]
     assert incumbent.gain is not None
-    assert incumbent.gain_upper is not None
-    assert 0 <= incumbent.gain <= incumbent.gain_upper
+    assert 0 <= incumbent.gain.mean <= incumbent.gain.upper
     assert search.explain()["arms"] == 20
 
 

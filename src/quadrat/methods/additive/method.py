@@ -28,11 +28,10 @@ from quadrat._core.arrays import Array, as_number, keep_plain
 from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.gp import Observations
-from quadrat.methods.acquisition import excesses, expected_gain, gain_of, points_around
+from quadrat.methods.acquisition import excesses, expected_gain, points_around
 from quadrat.methods.additive.groups import Learning, learn_groups, ordered, singletons
 from quadrat.methods.additive.model import AdditiveFit, AdditiveModel, GroupPosterior, Groups, fit_additive
 from quadrat.methods.base import (
-    CREDIBLE,
     Domain,
     Incumbent,
     Method,
@@ -42,6 +41,7 @@ from quadrat.methods.base import (
     Search,
     refuse_context,
 )
+from quadrat.methods.statements import Gain, Mixture
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 
@@ -286,9 +286,7 @@ class AdditiveSearch(Search):
             x = self._permitted(posterior.maximise(0.0, generator(self.seed, trials, _BEST))[0])
             gain = self._gain(posterior, x, generator(self.seed, trials, _GAIN))
         at = self.model.gp.predict(x[None, :])
-        mean, reach = float(at.mean[0]), CREDIBLE * float(at.deviation[0])
-        estimate, upper = (None, None) if gain is None else gain
-        return Incumbent(x, mean, (mean - reach, mean + reach), gain=estimate, gain_upper=upper)
+        return Incumbent.believed(x, Mixture(at.mean, at.deviation), gain)
 
     def _permitted(self, x: Array) -> Array:
         """Return the point that stands for x, (D,), or where it may not be evaluated, the best that was told."""
@@ -298,11 +296,11 @@ class AdditiveSearch(Search):
         told = self.domain.permitted(self.model.gp.x)
         return np.array(told[int(np.argmax(self.model.gp.predict_mean(told)))])
 
-    def _gain(self, posterior: GroupPosterior, x: Array, rng: np.random.Generator) -> tuple[float, float] | None:
-        """Estimate max f - f(x) = sum_j [max f^(j) - f^(j)(x^(j))] and its 90 % quantile, from below; never a bound.
+    def _gain(self, posterior: GroupPosterior, x: Array, rng: np.random.Generator) -> Gain | None:
+        """Return what is believed of max f - f(x) = sum_j [max f^(j) - f^(j)(x^(j))], from below; never a bound.
 
         Each f^(j) is drawn jointly at points of its own few axes, which lie far denser than points of the cube could.
-        The quantile takes the groups as independent. Where a constraint forbids some points, groups may not choose
+        Draws take the groups as independent. Where a constraint forbids some points, groups may not choose
         alone: then f is drawn jointly at feasible points of the cube, as `expected_gain` says, which may return None.
         """
         if self.domain.feasible is not None:
@@ -312,7 +310,7 @@ class AdditiveSearch(Search):
             here = x[list(group)]
             points = np.vstack([here[None, :], points_around(here, _CANDIDATES - 1, rng)])
             drawn += excesses(posterior.predict(j, points).mean, posterior.covariance(j, points), _DRAWS, rng)
-        return gain_of(drawn)
+        return Gain(drawn)  # every group's few axes are visited
 
     def explain(self) -> dict[str, object]:
         if not self.model.trials:

@@ -21,7 +21,7 @@ import numpy as np
 
 from quadrat._core.arrays import Array, as_number
 from quadrat.gp.ensemble import Ensemble
-from quadrat.methods.acquisition import UPPER, points_around
+from quadrat.methods.acquisition import VISITED, points_around
 from quadrat.methods.auto.acquisition import AutoAcquisition, knowledge_gradients
 from quadrat.methods.auto.feasibility import Constraints, Feasibility, Surrogates
 from quadrat.methods.auto.long_runs import MOST, AutoCells, highest_of_a_draw, nearest_running
@@ -40,6 +40,7 @@ from quadrat.methods.base import (
     refuse_context,
 )
 from quadrat.methods.design import SobolSearch
+from quadrat.methods.statements import Gain, Mixture
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 
@@ -305,14 +306,13 @@ class AutoSearch(Search):
         # Of few, the highest mean; of many the highest of means is a lucky one, and what is surely high is preferred.
         worth = mean if self.model.is_of_all else mean - deviation
         best = int(chances.order(worth, features, surrogates.constraints.violated(points))[0])
-        here = fitted.ensemble.predict(features[[best]]).quantiles([0.05, 0.5, 0.95])[:, 0]
-        low, value, high = fitted.transform.undo(here).tolist()
+        here = fitted.ensemble.predict(features[[best]])
+        belief = Mixture(here.mean[:, 0], here.deviation[:, 0], replace(fitted.transform, winsorization=None))
         x = points[best].copy()
         # Where not even x is believed to meet the constraints, a gain in f means nothing.
         held = bool(chances.held(features[[best]])[0])
-        gain, upper = self._gain(surrogates, x) if held and with_gain else (None, None)
-        feasibility = chances.feasibility(features[best])
-        return Incumbent(x, value, (low, high), gain=gain, gain_upper=upper, feasibility=feasibility)
+        gain = self._gain(surrogates, x) if held and with_gain else None
+        return Incumbent.believed(x, belief, gain, chances.feasibility(features[best]))
 
     def predict(self, points: Array) -> tuple[Array, Array, Array]:
         """The median with a 90 % credible interval, shapes (m,).
@@ -332,15 +332,15 @@ class AutoSearch(Search):
             return False, False, incumbent.feasibility
         return True, not self.constraints.violated(incumbent.x[None, :])[0], _lower(incumbent)
 
-    def _gain(self, surrogates: Surrogates, x: Array) -> tuple[float, float] | tuple[None, None]:
-        """Estimate max f - f(x), in the units told, by drawing f jointly: a mean, and its 90 % quantile.
+    def _gain(self, surrogates: Surrogates, x: Array) -> Gain | None:
+        """Return what is believed of max f - f(x), in the units told, by drawing f jointly.
 
         Where the constraints are believed to hold, over the points that the space's own constraint allows; None where
         too few of these are known.
         """
         sample = self.domain.thin_sample
         if sample is None:
-            return None, None
+            return None
         rng, chances = generator(self.seed, self.model.trials, _GAIN), surrogates.constraints.current()
         others = self.domain.rounded(points_around(x, _SCREENED, rng))
         features = self.domain.features(others)
@@ -349,9 +349,7 @@ class AutoSearch(Search):
             more = self.domain.features(sample)
             features = np.vstack([features, more[chances.held(more)]])
         fitted, here = surrogates.model.stated(), self.domain.features(x[None, :])
-        drawn = fitted.transform.above * _excesses(fitted.ensemble, here, features, rng)
-        mean = float(np.mean(drawn))
-        return mean, max(float(np.quantile(drawn, UPPER)), mean)
+        return _gain_of(fitted.ensemble, here, features, rng, fitted.transform.above)
 
     def explain(self) -> dict[str, object]:
         if not self.model.trials:
@@ -375,12 +373,13 @@ def _lower(incumbent: Incumbent) -> float:
     return incumbent.interval[0]
 
 
-def _excesses(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Generator) -> Array:
+def _gain_of(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Generator, scale: float) -> Gain:
     """Draw max f - f(here) under each sample, at those of the other points (m, F) that may be highest."""
     mean, deviation = ensemble.predict(others).mixture()
     highest = np.argsort(-(mean + 2 * deviation), kind="stable")[: _POINTS - 1]
-    drawn = ensemble.draws(np.vstack([here, others[highest]]), _DRAWS_OF_F, rng)
-    return np.asarray(drawn.max(axis=1) - drawn[:, 0]).ravel()
+    points = np.vstack([here, others[highest]])
+    drawn = np.hstack(list(ensemble.draws(points, _DRAWS_OF_F, rng)))
+    return Gain.of(drawn, ensemble.correlations(points).mean(axis=0) < VISITED, scale)
 
 
 def _middle_and_reach(box: tuple[Array, Array]) -> tuple[Array, Array]:

@@ -11,9 +11,10 @@ from quadrat.confidence import Assumptions, ChowdhuryGopalanBand, DeltaBudget
 from quadrat.confidence.sketched_band import SketchedBand
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.gp.sketch import Sketch
-from quadrat.methods.base import CREDIBLE, Domain, Incumbent, Observation, Proposal, Search, refuse_context
+from quadrat.methods.base import Domain, Incumbent, Observation, Proposal, Search, refuse_context
 from quadrat.methods.lp.cells import CellBounds
 from quadrat.methods.lp.search import CellLoop, CellOptions
+from quadrat.methods.statements import Mixture
 from quadrat.methods.surrogate import Learned, learn_kernel
 from quadrat.randomness import generator
 
@@ -72,8 +73,8 @@ class SketchedSearch(Search):
         posterior = self.band.process.with_noise(self.band.assumptions.noise**2 / self.band.regulariser)
         at = posterior.predict(posterior.x)
         best = int(np.argmax(at.mean))
-        mean, half = float(at.mean[best]), CREDIBLE * float(at.deviation[best])
-        return Incumbent(posterior.x[best].copy(), mean, (mean - half, mean + half))
+        belief = Mixture(at.mean[[best]], at.deviation[[best]])
+        return Incumbent.believed(posterior.x[best].copy(), belief, None)
 
     def certificate(self, point: Array) -> str:  # noqa: ARG002
         return SKETCHED
@@ -152,9 +153,9 @@ class LearnedSearch(Search):
             return Incumbent(best.x, float(np.mean(best.values)))
         prediction = self.posterior.predict(self.posterior.x)
         best_row = int(np.argmax(prediction.mean))
-        mean = float(prediction.mean[best_row]) * self.scale + self.shift
-        half = CREDIBLE * float(prediction.deviation[best_row]) * self.scale
-        return Incumbent(self.posterior.x[best_row].copy(), mean, (mean - half, mean + half))
+        mean, deviation = prediction.mean[[best_row]], prediction.deviation[[best_row]]
+        belief = Mixture(mean * self.scale + self.shift, deviation * self.scale)
+        return Incumbent.believed(self.posterior.x[best_row].copy(), belief, None)
 
     def certificate(self, point: Array) -> str:  # noqa: ARG002
         return LEARNED

@@ -37,7 +37,7 @@ from quadrat._core.arrays import Array, as_number
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.kernels import Kernel
-from quadrat.methods.acquisition import Effort, SearchRegion, draws, gain_of, gain_points, maximise, top_points
+from quadrat.methods.acquisition import Effort, SearchRegion, draws, gain_points, maximise, top_points, unvisited
 from quadrat.methods.base import (
     CREDIBLE,
     Domain,
@@ -51,6 +51,7 @@ from quadrat.methods.base import (
     refuse_context,
 )
 from quadrat.methods.multi_fidelity.model import FidelityModel, Gaps
+from quadrat.methods.statements import Gain
 from quadrat.methods.surrogate import Learned
 from quadrat.methods.ucb.gp_ucb import GPUCB, Agnostic, Continuous, Finite
 from quadrat.randomness import generator
@@ -295,8 +296,7 @@ class FidelitySearch(Search):
             candidates=points,
         )
         (mean,), (deviation,) = model.blend(best[None, :])
-        drawn = self._gains(best, rng)
-        gain = None if drawn is None else gain_of(drawn)
+        gain = self._gain(best, rng)
         return model.frame.incumbent(self._join(best, self.levels - 1), float(mean), float(deviation), gain)
 
     def _sureness(self, points: Array) -> Array:
@@ -320,10 +320,11 @@ class FidelitySearch(Search):
         feasible = (lambda points: self.domain.allowed(self._joined(points))) if constrained else None
         return Domain(axes, self._at_target, feasible=feasible)
 
-    def _gains(self, x: Array, rng: np.random.Generator) -> Array | None:
-        """Return draws of max f - f(x) at the target, in model units: none exceeds what cheaper levels allow.
+    def _gain(self, x: Array, rng: np.random.Generator) -> Gain | None:
+        """Return what is believed of max f - f(x) at the target, in model units.
 
-        Over what may be evaluated at the target; None where too few such points are known.
+        No draw exceeds what cheaper levels allow. Over what may be evaluated at the target; None where too few such
+        points are known.
         """
         gps, gaps = self.model.gps, self.model.gaps
         points = gain_points(gps[-1], x, rng, self._target)
@@ -333,7 +334,8 @@ class FidelitySearch(Search):
         if self.levels > 1:
             cheaper = Gaps(gaps.zeta[:-1], gaps.offset[:-1])
             drawn = np.minimum(drawn, Index(gps[:-1], cheaper, CREDIBLE).values(points)[:, None])
-        return np.asarray(drawn.max(axis=0) - drawn[0])
+        nowhere = [unvisited(gp.kernel, points, gp.x) for gp in gps if len(gp)]
+        return Gain.of(drawn, np.all(nowhere, axis=0))
 
     def explain(self) -> dict[str, object]:
         trials = [self.model.history.count(level) for level in range(self.levels)]

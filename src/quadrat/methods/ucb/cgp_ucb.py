@@ -29,8 +29,7 @@ from quadrat.methods.acquisition import (
     Effort,
     Score,
     SearchRegion,
-    excesses,
-    gain_of,
+    gain_at,
     maximise,
     points_around,
     upper_bound,
@@ -360,8 +359,7 @@ class ContextModelSearch(Search):
         if sample is None:
             return self.model.frame.incumbent(x, mean, deviation, None)
         features = self.domain.features(np.vstack([x[None, :], others[self.domain.allowed(others)], sample]))
-        gain = gain_of(excesses(gp.predict_mean(features), gp.covariance(features), _DRAWS, rng))
-        return self.model.frame.incumbent(x, mean, deviation, gain)
+        return self.model.frame.incumbent(x, mean, deviation, gain_at(gp, features, _DRAWS, rng))
 
     def explain(self) -> dict[str, object]:
         return self.model.explain()

@@ -14,8 +14,9 @@ import numpy as np
 
 from quadrat._core.arrays import Array
 from quadrat.kernels import Kernel
-from quadrat.methods.acquisition import excesses, gain_of
+from quadrat.methods.acquisition import gain_at
 from quadrat.methods.base import CREDIBLE, Domain, Incumbent, Observation, Proposal, refuse_context
+from quadrat.methods.statements import Gain
 from quadrat.methods.surrogate import ModelSearch
 from quadrat.randomness import generator
 
@@ -95,14 +96,14 @@ class GPUCBOnArms(ModelSearch):
     def predict(self, points: Array) -> tuple[Array, Array, Array]:
         return super().predict(self._to_features(points))
 
-    def _gain(self, features: Array) -> tuple[float, float]:
-        """Estimate max f - f at an arm over the arms that may be best, from joint draws; and its 90 % quantile."""
+    def _gain(self, features: Array) -> Gain:
+        """Return what is believed of max f - f at an arm, over the arms that may be best."""
         gp = self.model.posterior
         at = gp.predict(self._features)
         likely = np.argsort(-(at.mean + CREDIBLE * at.deviation), kind="stable")[:_DRAWN]
         points = np.vstack([features[None, :], self._features[likely]])
         rng = generator(self.seed, self.model.trials, _GAIN)
-        return gain_of(excesses(gp.predict_mean(points), gp.covariance(points), _DRAWS, rng))
+        return gain_at(gp, points, _DRAWS, rng)
 
     def explain(self) -> dict[str, object]:
         return {**super().explain(), "arms": len(self.arms), "arms pulled": int(self._pulled.sum())}
