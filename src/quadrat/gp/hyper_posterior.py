@@ -23,7 +23,6 @@ counts by its evidence, not by the height of its mode. Samples are a function of
 References
 ----------
 [G13]   Gelman, Carlin, Stern, Dunson, Vehtari and Rubin (2013). Bayesian Data Analysis, third edition. CRC Press.
-[H24]   Hvarfner, Hellsten and Nardi (2024). Vanilla Bayesian optimization performs great in high dimensions. ICML.
 [RW06]  Rasmussen and Williams (2006). Gaussian Processes for Machine Learning. MIT Press.
 [V24]   Vehtari, Simpson, Gelman, Yao and Gabry (2024). Pareto smoothed importance sampling. JMLR 25.
 [ZS09]  Zhang and Stephens (2009). A new and efficient estimation method for the generalized Pareto distribution.
@@ -69,8 +68,7 @@ class HyperPriors:
     Parameters
     ----------
     lengthscale
-        Of each length-scale, in sides of the cube, times the square root of their number: so far apart are typical
-        points, and a function of many axes whose length-scales were no longer could not be learned at all [H24].
+        Of each length-scale, in sides of the cube.
     common_lengthscale
         Standard deviation of the shift that the logs of length-scales share, >= 0.
     noise_ratio
@@ -103,7 +101,7 @@ class HyperPriors:
     def normal(self, groups: int, *, noise: bool) -> tuple[Array, Array]:
         """Return mean (p,) and covariance (p, p) of the logs of `groups` length-scales and, with `noise`, of rho."""
         own, shared = self.lengthscale.sd**2, self.common_lengthscale**2
-        mean = np.full(groups + noise, self.lengthscale.mean + 0.5 * log(groups))
+        mean = np.full(groups + noise, self.lengthscale.mean)
         covariance = np.diag(np.full(groups + noise, own))
         mine = np.array([group not in self.separate_lengthscales for group in range(groups)])
         covariance[:groups, :groups] += shared * np.where(np.eye(groups, dtype=np.bool_), 1.0, np.outer(mine, mine))
