@@ -31,8 +31,16 @@ from quadrat.methods.base import Domain, Observation
 from quadrat.randomness import generator
 
 __all__ = [
-    "Averages", "Fitted", "HyperFit", "LearnedModel", "OutputTransform", "Warp", "Winsorization", "averages", "last_due",
-]  # fmt: skip
+    "Averages",
+    "Fitted",
+    "HyperFit",
+    "LearnedModel",
+    "OutputTransform",
+    "Warp",
+    "Winsorization",
+    "averages",
+    "last_due",
+]
 
 FAR = 100.0  # ranges of the rest: values of functions with heavy tails, such as Rosenbrock's, stay far below
 ABOVE, BELOW = 0.1, 0.25  # shares of all values that may be absurd on either side
