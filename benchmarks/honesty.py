@@ -239,10 +239,8 @@ def main() -> None:
                 file.write(json.dumps(row) + "\n")
                 file.flush()
     even = [row for row in read(ROWS) if row["seed"] % 2 == 0]
-    title = (
-        "# Whether the default method's statements are true\n\nMade by `python benchmarks/honesty.py`, even seeds.\n"
-    )
-    PAGE.write_text(f"{title}\n{report(even)}\n")
+    how = "Made by `python benchmarks/honesty.py`, even seeds."
+    PAGE.write_text(f"# Whether the default method's statements are true\n\n{how}\n\n{report(even)}\n")
     print(report(even))
 
 

@@ -46,8 +46,8 @@ points of a scrambled Sobol sequence. After {n_initial} trials the model decides
 **Model.** A Gaussian process sees the values standardised to mean 0 and sd 1, and the integers and choices of a space
 as the settings they are. Its hyper-parameters are unknown: the smoothness ({kernels}, equally likely), a length-scale
 for each axis, the amplitude, the mean and the noise. The logs of length-scales are normal around that of {middle:.2g}
-of the cube's side: they share a shift of sd {common:g} and differ from each other by an sd of {own:g}, because few values
-do not say more. The noise is believed to have between {noise_low:.1g} and {noise_high:.1g} times the standard deviation
+of the cube's side: they share a shift of sd {common:g} and differ from each other by an sd of {own:g}, because few
+values do not say more. The noise is believed to have between {noise_low:.1g} and {noise_high:.1g} times the standard deviation
 of the signal, with 95 %.
 
 **Samples, not a best guess.** Whatever is computed is averaged over samples of the posterior distribution of all
@@ -70,8 +70,8 @@ values with holes in it, the model then sees which way is up.
 **Expected improvement, in logs.** What is asked for is the point whose averaged expected improvement [J98] is largest:
 under each sample, over the best posterior mean of the evaluated points. Its logarithm is maximised, which has slopes
 where the improvement itself is 0 to all digits [A23]. Deviations count {doubt:g} times: expected improvement counts
-what the next trial gains and not what it teaches, and looks too little elsewhere. Points that are being evaluated count as
-observed at their means.
+what the next trial gains and not what it teaches, and looks too little elsewhere. Points that are being evaluated count
+as observed at their means.
 
 **Climbs.** The improvement is computed at {uniform} uniform candidates and at {near} around each of the {best} best
 points. From the {climbs} highest that lie apart, quasi-Newton ascents [NW06] of {steps} steps climb side by side.
