@@ -47,8 +47,8 @@ points of a scrambled Sobol sequence. After {n_initial} trials the model decides
 as the settings they are. Its hyper-parameters are unknown: the smoothness ({kernels}, equally likely), a length-scale
 for each axis, the amplitude, the mean and the noise. The logs of length-scales are normal around that of {middle:.2g}
 of the cube's side: they share a shift of sd {common:g} and differ from each other by an sd of {own:g}, because few
-values do not say more. The noise is believed to have between {noise_low:.1g} and {noise_high:.1g} times the standard deviation
-of the signal, with 95 %.
+values do not say more. The noise is believed to have between {noise_low:.1g} and {noise_high:.1g} times the standard
+deviation of the signal, with 95 %.
 
 **Samples, not a best guess.** Whatever is computed is averaged over samples of the posterior distribution of all
 hyper-parameters together [S12]: {samples} for the search, {stated} for what is stated. The mean and the amplitude are
