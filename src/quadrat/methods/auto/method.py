@@ -342,12 +342,12 @@ class AutoSearch(Search):
         if sample is None:
             return None
         rng, chances = generator(self.seed, self.model.trials, _GAIN), surrogates.constraints.current()
-        others = self.domain.rounded(points_around(x, _SCREENED, rng))
+        others = self.domain.rounded(np.vstack([points_around(x, _SCREENED, rng), surrogates.points]))
+        others = np.vstack([others[self.domain.allowed(others)], sample])
+        # Points that were clipped or rounded to the same are one: many of them would take the places of others.
+        others = np.unique(others[(others != x).any(axis=1)], axis=0)
         features = self.domain.features(others)
-        features = features[self.domain.allowed(others) & chances.held(features)]
-        if len(sample):
-            more = self.domain.features(sample)
-            features = np.vstack([features, more[chances.held(more)]])
+        features = features[chances.held(features)]
         fitted, here = surrogates.model.stated(), self.domain.features(x[None, :])
         return _gain_of(fitted.ensemble, here, features, rng, fitted.transform.above)
 
@@ -374,10 +374,14 @@ def _lower(incumbent: Incumbent) -> float:
 
 
 def _gain_of(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Generator, scale: float) -> Gain:
-    """Draw max f - f(here) under each sample, at those of the other points (m, F) that may be highest."""
+    """Draw f jointly, under each sample, at a point (1, F) and at those of the others (m, F) that may be higher."""
     mean, deviation = ensemble.predict(others).mixture()
-    highest = np.argsort(-(mean + 2 * deviation), kind="stable")[: _POINTS - 1]
-    points = np.vstack([here, others[highest]])
+    order = np.argsort(-(mean + 2 * deviation), kind="stable")
+    if len(order) >= _POINTS:
+        # Half are the highest. They may all lie in one place, so that the others come from all that are left.
+        highest, rest = np.split(order, [_POINTS // 2])
+        order = np.concatenate([highest, rest[np.linspace(0, len(rest) - 1, _POINTS - 1 - len(highest)).astype(int)]])
+    points = np.vstack([here, others[order]])
     drawn = np.hstack(list(ensemble.draws(points, _DRAWS_OF_F, rng)))
     return Gain.of(drawn, ensemble.correlations(points).mean(axis=0) < VISITED, scale)
 
