@@ -337,7 +337,7 @@ def test_every_kernel_is_tried() -> None:
 def test_the_prior_among_proposals_has_its_own_density() -> None:
     """The weight of a proposal from the prior is the density of the posterior divided by that of the prior."""
     posterior = HyperPosterior(Observations.merge([[0.5]], [1.0]), [KERNELS[2]])
-    shape = posterior._shapes()[0]
+    shape = posterior._shapes[0]
     parameters, logs, _ = posterior._propose(0, shape, 1, np.random.default_rng(3))  # one proposal is the prior's
     value = posterior.log_density(0, parameters)[0]
     away = parameters[0] - posterior._mean

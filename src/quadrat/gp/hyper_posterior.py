@@ -2,7 +2,8 @@
 
 Model, for n merged means y_i of r_i measurements each (`Observations`):
 
-    y_i = m + s g(x_i) + e_i,    g ~ GP(0, kappa(h)),    e_i ~ N(0, s^2 rho / r_i),  or N(0, v_i) where v_i is known
+    y_i = m + s g(x_i) + e_i,    g ~ GP(0, kappa(h)),    e_i ~ N(0, s^2 rho / r_i),  or N(0, v_i) where v_i is known,
+                                                         or N(0, s^2 rho / r_i + v_i) for an outlier
 
 The mean m has a flat prior and s^2 an inverse-gamma one; both are integrated in closed form. The other parameters have
 no unit: the length-scales theta, in sides of the cube, and the noise-to-signal ratio rho = sigma^2 / s^2. The prior of
@@ -33,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import ceil, inf, lgamma, log, pi, sqrt
 
 import numpy as np
@@ -209,9 +211,10 @@ class HyperPosterior:
             raise InvalidInput(f"groups: expected {columns} numbers that count 0, 1, ... without gaps, got {groups!r}")
         self.data, self.kernels = data, tuple(kernels)
         self.priors = HyperPriors() if priors is None else priors
-        self.groups = int(numbers.max()) + 1
+        self.groups, self._numbers = int(numbers.max()) + 1, numbers
         unknown = data.count > 0
-        self._learns_noise, self._has_known = bool(unknown.any()), bool((~unknown).any())
+        self._learns_noise = bool(unknown.any())
+        self._has_known = bool((~unknown | (data.known_variance > 0)).any())
         self.names = (
             *(f"lengthscale[{group}]" for group in range(self.groups)),
             *(["noise_ratio"] if self._learns_noise else []),
@@ -222,7 +225,7 @@ class HyperPosterior:
         np.add.at(self._squares, numbers, squared_differences(data.x))
         self._rows, self._columns = np.triu_indices(n, 1)  # the order of the pairs
         self._share = np.where(unknown, 1 / np.maximum(data.count, 1.0), 0.0)  # of rho, in the noise of each mean
-        self._known = np.where(unknown, 0.0, data.known_variance)
+        self._known = data.known_variance
         self._repeats = float((data.count[unknown] - 1).sum())  # e
         self._scatter = float(data.scatter.sum())  # S
         self._measurements = n + self._repeats  # N
@@ -356,6 +359,23 @@ class HyperPosterior:
             found -= 0.5 * np.outer(traces, traces) / (2 * self._shape + 1)
         return np.asarray(found + precision)
 
+    def of(self, data: Observations, *, priors: HyperPriors | None = None) -> HyperPosterior:
+        """Return the posterior of other observations; with other `priors`, unless these are None."""
+        chosen = self.priors if priors is None else priors
+        return HyperPosterior(data, self.kernels, priors=chosen, groups=self._numbers.tolist())
+
+    @property
+    def log_evidence(self) -> float:
+        """Laplace's approximation of the log density of the values, averaged over kernels.
+
+        Up to a constant that is the same for any part of the variances that is known: more of it may be compared.
+        """
+        each = np.array([shape.evidence for shape in self._shapes])
+        # What `log_density` leaves out where s^2 is integrated: the integral of exp(-2 a t - b exp(-2 t)) over t = log s
+        # is b^-a Gamma(a) / 2. And what Laplace's Gaussian integral has for each parameter.
+        rest = 0.0 if self._has_known else lgamma(self._shape) - log(2)
+        return float(np.logaddexp.reduce(each)) - log(len(each)) + rest + 0.5 * len(self.names) * log(2 * pi)
+
     # --- samples
 
     def sample(self, count: int, rng: np.random.Generator, *, proposals: int = 160) -> HyperSamples:
@@ -368,7 +388,7 @@ class HyperPosterior:
         """
         as_whole(count, name="count", at_least=1)
         as_whole(proposals, name="proposals", at_least=1)
-        shapes = self._shapes()
+        shapes = self._shapes
         evidence = np.array([shape.evidence for shape in shapes])
         # Laplace's evidence is rough, so it is tempered, and no kernel goes without proposals.
         share = np.exp(0.5 * (evidence - evidence.max()))
@@ -396,8 +416,9 @@ class HyperPosterior:
             pareto_shape,
         )
 
+    @cached_property
     def _shapes(self) -> list[_Proposals]:
-        """Return the proposals of each kernel; modes are sought from the middle kernel's."""
+        """The proposals of each kernel; modes are sought from the middle kernel's."""
         low, high = self._mean.copy(), self._mean.copy()
         if self._learns_noise:  # the values may be signal or noise: both may be a mode
             low[self.groups] -= 0.5 * self.priors.noise_ratio.sd
