@@ -24,7 +24,6 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import log, pi
 
@@ -34,7 +33,7 @@ from scipy.linalg import lapack
 from quadrat._core.arrays import Array, Bools, Ints
 from quadrat._core.printing import printed
 from quadrat.errors import InvalidInput
-from quadrat.gp.hyper_posterior import HyperPosterior, _Proposals
+from quadrat.gp.hyper_posterior import HyperPosterior
 from quadrat.gp.observations import Observations
 
 __all__ = ["Outliers", "find_outliers"]
@@ -48,7 +47,9 @@ _OF_VARIANCE = log(_RANGE / (2 * pi * 2) ** 0.5)
 _SLACK = 3.0  # of the evidence: what learning the other parameters anew may add
 _VAGUE = 1e-2  # shape of the prior of s^2, and its rate over a robust variance: outliers say nothing about the unit
 _ROUNDING = 1e-15
-_ROUNDS = 12
+_NEAR = 0.5  # difference of logs of two extra variances that are as good as equal: their own deviation is 1.4
+_PASSES = 3
+_ROUNDS = 20
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def find_outliers(posterior: HyperPosterior, measurements: Observations | None =
     apart = posterior if measurements is None else posterior.of(data)
     if apart.names != posterior.names:
         raise InvalidInput(f"measurements: expected those of the posterior, {posterior.names}, got {apart.names}")
-    if not _pursue(apart, posterior._shapes, np.zeros(n), n).added:
+    if not _pursue(apart, np.zeros(n), n, posterior).added:
         return none
     # The amplitude's prior is one for values whose unit is their deviation, which an outlier decides: here it is vague.
     priors = replace(posterior.priors, shape=_VAGUE, rate=_VAGUE * unit)
@@ -132,21 +133,21 @@ def find_outliers(posterior: HyperPosterior, measurements: Observations | None =
     start = height = current.log_evidence
     extra, most = np.zeros(n), n
     for _ in range(_ROUNDS):
-        step = _pursue(current, current._shapes, extra, most)
-        wanted = step.extra
-        if ((wanted > 0) == (extra > 0)).all():
-            extra = wanted
+        # Variances are at their best before further outliers are looked for, so that these are judged alone.
+        polished = _pursue(current, extra, 0)
+        step = polished if _differ(polished.extra, extra) else _pursue(current, extra, most)
+        if not _differ(step.extra, extra):
             break
-        tried = posterior.of(data.with_extra(np.arange(n), wanted), priors=priors)
-        found = tried.log_evidence - sum(_cost(n, k) for k in range(int((wanted > 0).sum())))
+        tried = posterior.of(data.with_extra(np.arange(n), step.extra), priors=priors)
+        found = tried.log_evidence - sum(_cost(n, k) for k in range(int((step.extra > 0).sum())))
         if found > height:
-            current, extra, height, most = tried, wanted, found, n
+            current, extra, height, most = tried, step.extra, found, n
         elif step.added > 1:
             most = step.added // 2
         else:
             break
     rows = np.flatnonzero(extra)
-    return Outliers(rows, extra[rows], step.high[rows], height - start) if len(rows) else none
+    return Outliers(rows, extra[rows], _pursue(current, extra, 0).high[rows], height - start) if len(rows) else none
 
 
 class _State:
@@ -205,18 +206,19 @@ class _Step:
     high: Bools
 
 
-def _pursue(posterior: HyperPosterior, shapes: Sequence[_Proposals], extra: Array, most: int) -> _Step:
+def _pursue(posterior: HyperPosterior, extra: Array, most: int, merged: HyperPosterior | None = None) -> _Step:
     """Return the best step at the modes of all kernels, the gain being at most that of the log posterior.
 
     Parameters
     ----------
     posterior
         Of the measurements with the variances `extra`, shape (n,).
-    shapes
-        Its modes.
     most
         How many measurements are added at most.
+    merged
+        The posterior whose modes these are; None: the same.
     """
+    shapes = (merged or posterior)._shapes
     total = np.logaddexp.reduce([shape.evidence for shape in shapes])
     steps = [_pursue_at(_State(posterior, k, shape.mode), extra, most) for k, shape in enumerate(shapes)]
     steps = [replace(step, gain=step.gain + shape.evidence - total) for step, shape in zip(steps, shapes, strict=True)]
@@ -227,14 +229,6 @@ def _pursue_at(state: _State, extra: Array, most: int) -> _Step:
     """Return the step at fixed parameters."""
     n, relative, total = len(extra), extra / state.s2, 0.0
     count, added = int((extra > 0).sum()), 0
-    for row in np.flatnonzero(extra):  # each anew, given the others
-        best, gain = (part[row] for part in state.gains(relative))
-        cost = _cost(n, count - 1)
-        wanted = best if gain > cost else 0.0
-        if wanted == 0.0:
-            total, count = total + cost - gain, count - 1
-        state.add(row, wanted - relative[row])
-        relative[row] = wanted
     while added < most and count < int(_MOST * n):
         best, gain = state.gains(relative)
         gain[relative > 0] = 0.0
@@ -244,7 +238,21 @@ def _pursue_at(state: _State, extra: Array, most: int) -> _Step:
         total += gain[row] - _cost(n, count)
         state.add(row, best[row])
         relative[row], count, added = best[row], count + 1, added + 1
+    for row in _PASSES * np.flatnonzero(relative).tolist():  # each anew, given the others
+        if relative[row] == 0.0:
+            continue
+        best, gain = (part[row] for part in state.gains(relative))
+        if not added and gain <= _cost(n, count - 1):
+            total, count, best = total + _cost(n, count - 1) - gain, count - 1, 0.0
+        state.add(row, best - relative[row])
+        relative[row] = best
     return _Step(relative * state.variance, added, float(total), state.alpha > 0)
+
+
+def _differ(left: Array, right: Array) -> bool:
+    """Whether extra variances (n,) are those of other measurements, or so different that all else is learned anew."""
+    both = (left > 0) & (right > 0)
+    return bool(((left > 0) != (right > 0)).any() or (np.abs(np.log(left[both] / right[both])) > _NEAR).any())
 
 
 def _cost(n: int, count: int) -> float:
