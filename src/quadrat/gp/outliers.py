@@ -13,8 +13,10 @@ which is largest at w = (c q - 1/2) / (q (c - 1/2)) and at w = 1 - 1 / z^2: the 
 
 Measurements are added one after the other, the best one first, each changing C by a matrix of rank one. Then all other
 parameters are learned anew, and the set stays only if Laplace's evidence has grown by more than the prior asks. The
-prior: a measurement is an outlier with an unknown probability, Beta(1, 19), and the logarithm of an outlier's variance
-is uniform over a range that is the same for all.
+prior: outliers exist with probability 1/20; if so, each measurement is one with an unknown probability, Beta(1, 19); the
+logarithm of an outlier's variance is uniform over a range that is the same for all.
+
+One measurement does not tell an outlier from a narrow peak of f. A second one at the same point does.
 
 References
 ----------
@@ -40,8 +42,9 @@ __all__ = ["Outliers", "find_outliers"]
 
 _FEWEST = 8  # measurements, without which nothing says that one is an outlier
 _MOST = 0.25  # of all measurements
-_EXPECTED = 0.05  # of all measurements, by the prior
-_RANGE = log(1e6)  # of an outlier's variance, between the smallest and the largest that are thought of, in logs
+_ANY = 0.05  # probability that there are outliers at all: a steep place of f looks like one too
+_EXPECTED = 0.05  # of all measurements, by the prior, where there are outliers
+_RANGE = log(1e6)  # of the logs of an outlier's variance: deviations may differ by a factor of 1000
 # The posterior of log v_i has the deviation sqrt(2), so that v_i at its best exceeds the average over the range by:
 _OF_VARIANCE = log(_RANGE / (2 * pi * 2) ** 0.5)
 _SLACK = 3.0  # of the evidence: what learning the other parameters anew may add
@@ -134,8 +137,9 @@ def find_outliers(posterior: HyperPosterior, measurements: Observations | None =
     extra, most = np.zeros(n), n
     for _ in range(_ROUNDS):
         # Variances are at their best before further outliers are looked for, so that these are judged alone.
-        polished = _pursue(current, extra, 0)
-        step = polished if _differ(polished.extra, extra) else _pursue(current, extra, most)
+        step = _pursue(current, extra, 0)
+        if not _differ(step.extra, extra):
+            step = _pursue(current, extra, most)
         if not _differ(step.extra, extra):
             break
         tried = posterior.of(data.with_extra(np.arange(n), step.extra), priors=priors)
@@ -147,7 +151,10 @@ def find_outliers(posterior: HyperPosterior, measurements: Observations | None =
         else:
             break
     rows = np.flatnonzero(extra)
-    return Outliers(rows, extra[rows], _pursue(current, extra, 0).high[rows], height - start) if len(rows) else none
+    if not len(rows):
+        return none
+    last = _pursue(current, extra, 0)
+    return Outliers(rows, np.where(last.extra > 0, last.extra, extra)[rows], last.high[rows], height - start)
 
 
 class _State:
@@ -258,7 +265,7 @@ def _differ(left: Array, right: Array) -> bool:
 def _cost(n: int, count: int) -> float:
     """Return minus the log prior odds of one given outlier more, when `count` of `n` measurements are outliers."""
     others = 1 / _EXPECTED - 1  # Beta(1, others) of the probability
-    return log((n - count - 1 + others) / (count + 1)) + _OF_VARIANCE
+    return log((n - count - 1 + others) / (count + 1)) + _OF_VARIANCE + (0.0 if count else -log(_ANY))
 
 
 def _robust_variance(values: Array) -> float:
