@@ -199,6 +199,9 @@ class AutoSearch(Search):
         if self.model.is_of_all and len(running) > MOST:
             return Proposal(highest_of_a_draw(self.surrogates, avoided, self.seed, number), "highest of a draw of f")
         if self.model.is_of_all:
+            for suspect in self.model.suspects():
+                if not (suspect == running).all(axis=1).any():
+                    return Proposal(suspect, "measured again: its value is far above what the others say")
             return self._improve(self.surrogates, number, avoided[-MOST:])
         surrogates, box = self.cells.most_promising(self.surrogates, running)
         return self._improve(surrogates, number, avoided, box)

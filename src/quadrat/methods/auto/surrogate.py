@@ -23,7 +23,7 @@ import numpy as np
 
 from quadrat._core.arrays import Array, Bools, Growing
 from quadrat._core.nearest import nearest
-from quadrat.gp import HyperPosterior, HyperPriors, HyperSamples, Observations
+from quadrat.gp import HyperPosterior, HyperPriors, HyperSamples, Observations, Outliers, find_outliers
 from quadrat.gp.ensemble import Ensemble
 from quadrat.kernels import Matern, SquaredExponential
 from quadrat.kernels.stationary import Stationary
@@ -340,12 +340,15 @@ class HyperFit:
         From told values to those of the model.
     kernels, samples
         As of a `HyperPosterior`.
+    outliers
+        Observations that have more variance than the others, by their numbers among all; None where there are none.
     """
 
     trials: int
     transform: OutputTransform
     kernels: tuple[Stationary, ...]
     samples: HyperSamples
+    outliers: Outliers | None = None
 
 
 @dataclass(frozen=True)
@@ -413,6 +416,12 @@ class Fitted:
         return bool(weights.sum() ** 2 < 0.5 * len(weights) * (weights**2).sum())
 
 
+def _apart(x: Array, y: Array) -> Observations:
+    """Return measurements, each of them a row of its own."""
+    none = np.zeros(len(y))
+    return Observations(x, y, none + 1, none, none)
+
+
 def _nu(kernel: Stationary) -> float:
     return kernel.nu if isinstance(kernel, Matern) else inf
 
@@ -439,6 +448,7 @@ class LearnedModel:
     """
 
     winsorizes: ClassVar[bool] = True  # whether values absurdly far from all others are seen nearer
+    finds_outliers: ClassVar[bool] = True  # whether observations may have more variance than the others
 
     def __init__(
         self,
@@ -644,17 +654,19 @@ class LearnedModel:
 
     def _conditioned(self, fit: HyperFit, trials: int, log_weights: Array | None = None) -> Fitted:
         """Return the posteriors of f under these samples, from the first `trials` of the trials here."""
-        data = self._merged(fit.transform, int(self._count.view[:trials].sum()))
+        data = self._merged(fit.transform, int(self._count.view[:trials].sum()), fit.outliers)
         ensemble = Ensemble.of_samples(data, fit.kernels, fit.samples, self.domain.groups)
         weights = np.zeros(len(ensemble)) if log_weights is None else log_weights
         transform = fit.transform if self._outer is None else fit.transform.within(self._outer)
         return Fitted(fit, trials, data, ensemble, weights, transform)
 
-    def _merged(self, transform: OutputTransform, count: int) -> Observations:
-        """Return the first `count` observations in the model's units."""
+    def _merged(self, transform: OutputTransform, count: int, outliers: Outliers | None = None) -> Observations:
+        """Return the first `count` observations in the model's units, repeats as one but for outliers."""
         y, variance = self._seen(transform, count)
         x = self.domain.features(self.x[:count])
         unknown = np.isnan(variance)
+        if outliers is not None:
+            return outliers.applied(_apart(x, y))
         if unknown.any():
             data = Observations.merge(x[unknown], y[unknown])
             repeats = data.count.sum() - len(data)
@@ -680,8 +692,31 @@ class LearnedModel:
             gained = other.laplace(usual) - posterior.laplace(usual) + float(warped.log_slope(values).sum())
             if gained > WARP_FROM:
                 transform, posterior = warped, other
+        found = self._outliers(transform, posterior, count) if self.finds_outliers else None
+        if found is not None:
+            posterior = posterior.of(self._merged(transform, count, found))
         rng = generator(self.seed, self.trials if self._is_local else trials, stream)
-        return HyperFit(trials, transform, self.kernels, posterior.sample(samples, rng))
+        return HyperFit(trials, transform, self.kernels, posterior.sample(samples, rng), found)
+
+    def _outliers(self, transform: OutputTransform, posterior: HyperPosterior, count: int) -> Outliers | None:
+        """Return the outliers among the first `count` observations; None where there are none, or noise is stated."""
+        y, variance = self._seen(transform, count)
+        if not np.isnan(variance).all() or not (posterior.data.count > 0).all():
+            return None
+        found = find_outliers(posterior, _apart(self.domain.features(self.x[:count]), y))
+        return found if len(found) else None
+
+    def suspects(self) -> Array:
+        """Return points, (k, D), with one observation, which is an outlier above what the others say.
+
+        Such a point may be the best of all. Measured again, it is either confirmed or counts for little.
+        """
+        outliers = self.current().fit.outliers
+        if outliers is None:
+            return self.x[:0]
+        high = self.x[outliers.rows[outliers.high]]
+        once = [int((self.x == x).all(axis=1).sum()) == 1 for x in high]
+        return high[np.array(once, dtype=np.bool_)]
 
     def _posterior(self, transform: OutputTransform, count: int) -> HyperPosterior:
         choices = tuple(i for i, axis in enumerate(self.domain.axes) if axis.is_choice)
