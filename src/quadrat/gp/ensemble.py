@@ -243,6 +243,21 @@ class Ensemble:
             joint += rest[:, :, None] * (rest / self._unsaid[1][:, None])[:, None, :]
         return self._mean(cross), joint
 
+    def draws(self, Z: ArrayLike, count: int, rng: np.random.Generator) -> Array:
+        """Return `count` joint draws of f at the rows of Z, (m, D), under every setting, shape (M, m, count)."""
+        means, joints = self.covariances(Z)
+        diagonal = np.arange(joints.shape[1])
+        jitter = _JITTER * self._prior[:, None]
+        while True:  # points that lie close make the matrix singular to working precision
+            joints[:, diagonal, diagonal] += jitter
+            try:
+                factors = np.linalg.cholesky(joints)
+            except np.linalg.LinAlgError:
+                jitter *= 10
+            else:
+                break
+        return np.asarray(means[:, :, None] + factors @ rng.standard_normal((*means.shape, count)))
+
     def _distances(self, left: Array, right: Array) -> Array:
         """Scaled distances under every setting, shape (M, a, b)."""
         from scipy.spatial.distance import cdist

@@ -72,7 +72,8 @@ class HyperPriors:
     common_lengthscale
         Standard deviation of the shift that the logs of length-scales share, >= 0.
     noise_ratio
-        Of rho, the noise variance of one measurement divided by s^2.
+        Of rho, the noise variance of one measurement divided by s^2. By default the standard deviation of the noise is
+        between .03 and 3 times that of the signal, with 95 %.
     shape, rate
         a and b of the inverse-gamma prior of s^2, > 0.
     separate_lengthscales
@@ -81,12 +82,12 @@ class HyperPriors:
     Examples
     --------
     >>> HyperPriors().noise_ratio
-    LogNormal(mean=-3.0, sd=2.0)
+    LogNormal(mean=-2.3, sd=2.3)
     """
 
     lengthscale: LogNormal = field(default=LogNormal(-0.7, 0.5))
-    common_lengthscale: float = field(default=1.5, kw_only=True)
-    noise_ratio: LogNormal = field(default=LogNormal(-3.0, 2.0), kw_only=True)
+    common_lengthscale: float = field(default=1.0, kw_only=True)
+    noise_ratio: LogNormal = field(default=LogNormal(-2.3, 2.3), kw_only=True)
     shape: float = field(default=1.0, kw_only=True)
     rate: float = field(default=0.5, kw_only=True)
     separate_lengthscales: tuple[int, ...] = field(default=(), kw_only=True)

@@ -19,9 +19,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from quadrat._core.arrays import Array
+from quadrat._core.arrays import Array, as_number
 from quadrat.gp.ensemble import Ensemble
-from quadrat.methods.acquisition import VISITED, draws, points_around
+from quadrat.methods.acquisition import VISITED, points_around
 from quadrat.methods.auto.acquisition import AutoAcquisition, knowledge_gradients
 from quadrat.methods.auto.feasibility import Constraints, Feasibility, Surrogates
 from quadrat.methods.auto.long_runs import MOST, AutoCells, highest_of_a_draw, nearest_running
@@ -79,6 +79,9 @@ class Auto(Method):
     ----------
     n_initial
         Trials before the model decides, >= 1.
+    noise
+        Standard deviation of the noise in one measurement, in the units told, >= 0: 0 where the objective always gives
+        the same at the same point. None learns it.
 
     Examples
     --------
@@ -100,9 +103,12 @@ class Auto(Method):
     estimates_gain: ClassVar[bool] = True
 
     n_initial: int = 5
+    noise: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_initial", as_count(self.n_initial, name="n_initial", at_least=1))
+        if self.noise is not None:
+            object.__setattr__(self, "noise", as_number(self.noise, name="noise", at_least=0.0))
 
     def start(self, domain: Domain, seed: int) -> AutoSearch:
         return AutoSearch(self, domain, seed)
@@ -115,7 +121,7 @@ class AutoSearch(Search):
 
     def __init__(self, method: Auto, domain: Domain, seed: int) -> None:
         self.method, self.domain, self.seed = method, domain, seed
-        self.model = LearnedModel(domain, seed, max(method.n_initial, 2))
+        self.model = LearnedModel(domain, seed, max(method.n_initial, 2), noise=method.noise)
         self.constraints = Constraints(domain, seed, self.model.first)
         self.feasibility = Feasibility(len(domain.groups))
         self.cells = AutoCells(self.surrogates, seed)
@@ -372,8 +378,7 @@ def _gain_of(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Gene
     mean, deviation = ensemble.predict(others).mixture()
     highest = np.argsort(-(mean + 2 * deviation), kind="stable")[: _POINTS - 1]
     points = np.vstack([here, others[highest]])
-    pairs = zip(*ensemble.covariances(points), strict=True)
-    drawn = np.hstack([draws(mean, joint, _DRAWS_OF_F, rng) for mean, joint in pairs])
+    drawn = np.hstack(list(ensemble.draws(points, _DRAWS_OF_F, rng)))
     return Gain.of(drawn, ensemble.correlations(points).mean(axis=0) < VISITED, scale)
 
 

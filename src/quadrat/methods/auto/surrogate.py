@@ -31,8 +31,16 @@ from quadrat.methods.base import Domain, Observation
 from quadrat.randomness import generator
 
 __all__ = [
-    "Averages", "Fitted", "HyperFit", "LearnedModel", "OutputTransform", "Warp", "Winsorization", "averages", "last_due",
-]  # fmt: skip
+    "Averages",
+    "Fitted",
+    "HyperFit",
+    "LearnedModel",
+    "OutputTransform",
+    "Warp",
+    "Winsorization",
+    "averages",
+    "last_due",
+]
 
 FAR = 100.0  # ranges of the rest: values of functions with heavy tails, such as Rosenbrock's, stay far below
 ABOVE, BELOW = 0.1, 0.25  # shares of all values that may be absurd on either side
@@ -426,13 +434,24 @@ class LearnedModel:
         Of the hyper-parameters, that the search averages over.
     warps
         Whether low values may be compressed.
+    noise
+        Standard deviation of one measurement where none is stated with it, in the units told; None learns it.
     """
 
     winsorizes: ClassVar[bool] = True  # whether values absurdly far from all others are seen nearer
 
-    def __init__(self, domain: Domain, seed: int, first: int, samples: int = SAMPLES, *, warps: bool = True) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        seed: int,
+        first: int,
+        samples: int = SAMPLES,
+        *,
+        warps: bool = True,
+        noise: float | None = None,
+    ) -> None:
         self.domain, self.seed, self.first, self.samples = domain, seed, first, samples
-        self.warps = warps
+        self.warps, self.noise = warps, noise
         self.trials = 0
         self.kernels = KERNELS
         self._x = Growing(np.float64, (domain.dimension,))
@@ -458,7 +477,8 @@ class LearnedModel:
         ]
         counts = np.array([len(some) for some in values])
         points = np.array([one.x for one in observations])
-        variances = np.array([np.nan if one.variance is None else one.variance for one in observations])
+        usual = np.nan if self.noise is None else self.noise**2
+        variances = np.array([usual if one.variance is None else one.variance for one in observations])
         together = np.concatenate(values)
         self._x.extend(np.repeat(points, counts, axis=0))
         self._y.extend(together)
@@ -512,7 +532,7 @@ class LearnedModel:
 
     def _like(self, samples: int | None = None) -> LearnedModel:
         """Return a model of the same kind for some of these trials, which has none of them yet."""
-        other = type(self)(self.domain, self.seed, self.first, samples or self.samples, warps=False)
+        other = type(self)(self.domain, self.seed, self.first, samples or self.samples, warps=False, noise=self.noise)
         other.trials, other._is_local = self.trials, True
         if other.samples < SAMPLES:  # learned often, and for a choice alone
             other.kernels = USUAL
