@@ -435,7 +435,10 @@ class Incumbent:
 
     @classmethod
     def believed(cls, x: Array, belief: Mixture, gain: Gain | None, feasibility: float | None = None) -> Incumbent:
-        """Return what a fitted model says of the point x, shape (D,): its median there, and 90 % of its belief."""
+        """Return what a fitted model says of the point x, shape (D,): the median of its `belief`, and 90 % of it.
+
+        `gain` is what is left to gain, and `feasibility` the chance that constraints hold; None where there is none.
+        """
         return cls(x, belief.value, belief.interval(), distribution=belief, gain=gain, feasibility=feasibility)
 
 

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from quadrat._core.arrays import Array
+from quadrat._core.arrays import Array, as_number
 from quadrat._core.blas_threads import with_own_numerics
 from quadrat.confidence import CertificateCurve
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.methods.base import DOES_NOT_CERTIFY, Incumbent, Method
+from quadrat.optimizer.advice import Advice, advise, situation_of
 from quadrat.optimizer.importing import Study, Table, gather_batch, plain_params
 from quadrat.optimizer.level_sets import LevelSetReport, level_set_of
 from quadrat.optimizer.method_choice import check_method, require, resolve
@@ -395,10 +396,38 @@ class Optimizer:
             method=self._method,
             certified=chosen.incumbent.certified and self._is_certified(context),
             evaluated=chosen.evaluated,
+            history=self._history,
         )
         if self._space.feasible(found.params):
             return found
         return replace(found, why=f"{found.why} No complete trial is at a point that the space's constraint allows.")
+
+    def advice(self, context: Mapping[str, Any] | None = None, *, stop_at_gain: float | None = None) -> Advice:
+        """Return what to do next, with how sure that is: stop, measure a trial again, go on, or mend something first.
+
+        Parameters
+        ----------
+        context
+            Where the space has contexts, the one to advise on.
+        stop_at_gain
+            What is little to you, in the units of the objective: it is time to stop when at most this is left to gain
+            with 90 %. None compares with the noise of one result.
+
+        Returns
+        -------
+        Advice
+            What to do, in a word and in a sentence, as sure as the model is.
+
+        Raises
+        ------
+        NotAvailable
+            No trial is complete.
+        InvalidInput
+            As of `recommend`, or a negative gain.
+        """
+        limit = None if stop_at_gain is None else as_number(stop_at_gain, name="stop_at_gain", at_least=0.0)
+        now = situation_of(self, self.recommend(context), self.certificate(context))
+        return advise(replace(now, limit=limit))
 
     @with_own_numerics
     def predict(self, params: Sequence[Mapping[str, Any]]) -> tuple[Predicted, ...]:
