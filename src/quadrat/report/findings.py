@@ -92,6 +92,7 @@ class Findings:
     remaining: Judgement  # gain
     best: Judgement  # seen
     next_step: str
+    warning: str | None  # that the model fits badly
 
 
 def findings_of(told: ReportSource) -> Findings:
@@ -128,6 +129,7 @@ def findings_of(told: ReportSource) -> Findings:
                 method=view.method,
             )
         ),
+        warning=view.fit_warning,
     )
 
 

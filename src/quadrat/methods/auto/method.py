@@ -15,17 +15,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from math import inf
 from typing import ClassVar
 
 import numpy as np
 
 from quadrat._core.arrays import Array
+from quadrat.gp import HyperPosterior, HyperPriors, LeaveOneOut, Observations
 from quadrat.gp.ensemble import Ensemble
+from quadrat.kernels import Matern, SquaredExponential
 from quadrat.methods.acquisition import UPPER, excesses, points_around
 from quadrat.methods.auto.acquisition import AutoAcquisition, knowledge_gradients
 from quadrat.methods.auto.feasibility import Constraints, Feasibility, Surrogates
 from quadrat.methods.auto.long_runs import MOST, AutoCells, highest_of_a_draw, nearest_running
-from quadrat.methods.auto.surrogate import LARGEST, LearnedModel
+from quadrat.methods.auto.surrogate import LARGEST, SMOOTHNESSES, LearnedModel
 from quadrat.methods.base import (
     CREDIBLE,
     Domain,
@@ -46,7 +49,7 @@ from quadrat.randomness import generator
 
 __all__ = ["Auto"]
 
-_CANDIDATES, _GAIN = 12, 13  # names of streams
+_CANDIDATES, _GAIN, _LEFT_OUT = 12, 13, 18  # names of streams
 
 BEST = 4  # evaluated points that candidates are scattered around
 FEWEST = 3  # trials told before the model decides: with several at once, fewer are when the design has been asked for
@@ -55,6 +58,7 @@ _LEAST_WORTH = 1e-3  # of the standard deviation of all values, below which no s
 REPEAT_WORTH = 2.0  # times a new point's worth, for a look again: a new point also says what is around it
 _SCREENED = 1024  # points, of which
 _POINTS, _DRAWS_OF_F = 256, 64  # f is drawn at so many, so often, to estimate what is still to gain
+_SAMPLES = 64  # of hyper-parameters, for leave-one-out: so many that their weights have a tail to smooth
 HIGHEST = 6  # values told, whose range counts in the upper value of the gain
 # A model that has learned its settings from the same data is too sure of itself, most of all where it found the highest
 # mean. Chosen on odd seeds of the problems of benchmarks/regret: so that intervals cover 90 %, and upper values of the
@@ -321,6 +325,34 @@ class AutoSearch(Search):
         mean, deviation = surrogates.model.current()[1].predict(self.domain.features(points)).mixture()
         margin, transform = WIDER * CREDIBLE * deviation, surrogates.model.transform()
         return transform.undo(mean), transform.undo(mean - margin), transform.undo(mean + margin)
+
+    def leave_one_out(self) -> LeaveOneOut | None:
+        """As of any search; the hyper-parameters are 64 samples of their posterior."""
+        if not self.model.is_of_all or self.model.trials < self.model.first:
+            return None
+        rng = generator(self.seed, self.model.trials, _LEFT_OUT)
+        ensemble = self._loo_ensemble(rng)
+        if len(ensemble.data) < 2:
+            return None
+        found = LeaveOneOut.of(ensemble, rng, self._trials_of(ensemble.data))
+        return found.mapped(self.model.transform().undo)
+
+    def _loo_ensemble(self, rng: np.random.Generator) -> Ensemble:
+        """Return posteriors of all observations, in the model's units, under samples of the hyper-parameters."""
+        data = self.model.current()[0].data
+        kernels = [SquaredExponential(1.0) if nu == inf else Matern(nu, 1.0) for nu in SMOOTHNESSES]
+        choices = tuple(i for i, axis in enumerate(self.domain.axes) if axis.is_choice)
+        groups, priors = self.domain.groups, HyperPriors(separate_lengthscales=choices)
+        samples = HyperPosterior(data, kernels, priors=priors, groups=groups).sample(_SAMPLES, rng)
+        return Ensemble.of_samples(data, kernels, samples, groups)
+
+    def _trials_of(self, data: Observations) -> list[list[int]]:
+        """Return the numbers of the trials that each observation is the mean of."""
+        homes = {(x.tobytes(), count > 0): i for i, (x, count) in enumerate(zip(data.x + 0.0, data.count, strict=True))}
+        found: list[list[int]] = [[] for _ in homes]
+        for number, x, learned in self.model.told():
+            found[homes[self.domain.features(x[None, :])[0].tobytes(), learned]].append(number)
+        return found
 
     def _rank(self, incumbent: Incumbent) -> tuple[bool, bool, float]:
         """What sorts incumbents of several models, the best last: see `Chances.order`."""

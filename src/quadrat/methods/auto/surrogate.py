@@ -18,7 +18,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import ClassVar
@@ -361,6 +361,7 @@ class LearnedModel:
         # Of each trial: replicates are one point to the model, and cost it no more than one value.
         self._at = Growing(np.float64, (domain.dimension,))
         self._mean, self._count = Growing(np.float64), Growing(np.intp)
+        self._numbers = Growing(np.intp)  # as they were told; of a model of all trials
         self._kinds: tuple[int, ...] = tuple(range(len(SMOOTHNESSES)))  # indices of those that are compared
         self._noise_is_learned = False
         self._learns = True
@@ -408,6 +409,7 @@ class LearnedModel:
         self._at.extend(points)
         self._mean.extend(together if len(together) == len(observations) else [float(np.mean(some)) for some in values])
         self._count.extend(counts)
+        self._numbers.extend([one.number for one in observations])
         self.trials += len(observations)
         self._noise_is_learned |= bool(unknown.any())
         self._current = self._unkept = None
@@ -508,6 +510,12 @@ class LearnedModel:
     def means(self) -> Array:
         """The mean of what was observed in each trial, shape (n,)."""
         return self._mean.view
+
+    def told(self) -> Iterator[tuple[int, Array, bool]]:
+        """Yield number, point (D,), and whether the noise is to be learned, of each trial of a model of all."""
+        first = np.cumsum(self._count.view) - self._count.view  # rows
+        learned = np.isnan(self._variance[first]).tolist()
+        yield from zip(self._numbers.view.tolist(), self.places + 0.0, learned, strict=True)
 
     @property
     def transformed_means(self) -> Array:
