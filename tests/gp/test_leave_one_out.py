@@ -189,7 +189,8 @@ def test_a_model_that_fits_badly_is_warned_of(kind: str) -> None:
     assert sum(said is not None for said in warned) >= 18
     if kind == "outliers":
         assert all(said is not None and said.split("trial")[1].split()[0] in ("0", "1", "2") for said in warned)
-        assert "Measure that setting again" in str(warned[0])
+        assert "Measure there again" in str(warned[0])
+        assert sum("as far off" in str(said) for said in warned) >= 10
     if kind == "hidden choice":
         assert any("parameter that matters may be missing" in str(said) for said in warned)
 

@@ -56,7 +56,7 @@ def test_calibration_is_the_share_inside_with_a_band(wrong: RunView) -> None:
     line = traces(figure)["share of the outcomes"]
     np.testing.assert_allclose(line.y, wrong.leave_one_out.coverage(np.array(line.x)))
     assert (np.diff(line.y) >= 0).all()
-    shape = np.array(traces(figure)["95 % of right models"].y)
+    shape = np.array(traces(figure)["95 % band of a right model"].y)
     high, low = shape[: len(shape) // 2], shape[len(shape) // 2 :][::-1]
     assert (low <= high).all()
     assert low[49] < 0.5 < high[49]

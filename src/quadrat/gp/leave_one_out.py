@@ -168,19 +168,22 @@ class LeaveOneOut:
             return None
         from scipy.special import ndtr
 
-        worst = int(np.argmax(np.abs(self.residuals)))
-        if 2 * len(self) * ndtr(-abs(self.residuals[worst])) > FALSE_ALARMS:
+        distances = np.abs(self.residuals)
+        far = [int(i) for i in np.argsort(-distances) if 2 * len(self) * ndtr(-distances[i]) <= FALSE_ALARMS]
+        if not far:
             return (
                 "The model fits badly: its errors, each trial predicted from all others, are not those of one normal"
                 " noise. The objective may jump, the noise may differ from place to place, or a parameter that matters"
                 " may be missing: rely less on intervals, and measure the recommended setting again."
             )
-        which = ", ".join(map(str, self.trials[worst]))
+        worst, *more = far
+        also = [str(number) for i in more for number in self.trials[i]]
+        beside = f", and trial{'s' * (len(also) > 1)} {', '.join(also)} {'are' if len(also) > 1 else 'is'} as far off"
         return (
-            f"The model fits badly: trial{'s' * (len(self.trials[worst]) > 1)} {which} gave"
-            f" {self.observed[worst]:.4g}, and all others predict {self.lower[worst]:.4g} to {self.upper[worst]:.4g}"
-            " (90 %). Measure that setting again, and rely less on intervals: an outlier widens them, a jump of the"
-            " objective makes them wrong."
+            f"The model fits badly: trial{'s' * (len(self.trials[worst]) > 1)}"
+            f" {', '.join(map(str, self.trials[worst]))} gave {self.observed[worst]:.4g}, where all others predict"
+            f" {self.lower[worst]:.4g} to {self.upper[worst]:.4g} (90 %){beside if also else ''}. Measure there again,"
+            " and rely less on intervals: outliers widen them, and where the objective jumps they are wrong."
         )
 
     def mapped(self, rising: Callable[[Array], Array]) -> LeaveOneOut:

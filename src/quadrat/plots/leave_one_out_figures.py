@@ -104,7 +104,7 @@ def calibration(run: Source) -> Any:
     >>> space = qd.Space(x=qd.Float(-1, 1), y=qd.Float(-1, 1))
     >>> run = qd.minimize(lambda p: p["x"] ** 2 + p["y"], space, n_trials=10)
     >>> [trace.name for trace in calibration(run).data]
-    ['95 % of right models', 'as it should be', 'share of the outcomes']
+    ['95 % band of a right model', 'as it should be', 'share of the outcomes']
     """
     from scipy.stats import binom
 
@@ -119,7 +119,7 @@ def calibration(run: Source) -> Any:
     ]
     figure = graph_objects().Figure(
         [
-            band(levels, low, high, "95 % of right models", tinted(DATA, 0.25)),
+            band(levels, low, high, "95 % band of a right model", tinted(DATA, 0.25)),
             scatter(
                 None, x=[0, 1], y=[0, 1], name="as it should be", mode="lines", line={"color": INK, "dash": "dash"}
             ),
