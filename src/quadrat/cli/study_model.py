@@ -26,7 +26,8 @@ class StudyModel:
     """What is said of a study: what to use, with trial numbers of the study, and what the method has beside it.
 
     The advice says what to do next. A certificate is there for methods that certify, a level set for those with a
-    threshold. The cells come with the most promising first; `n_cells` says how many the method has.
+    threshold. The cells come with the most promising first; `n_cells` says how many the method has. `fit_warning` says
+    that the model fits badly; None where nothing says so.
     """
 
     recommendation: Recommendation
@@ -35,6 +36,7 @@ class StudyModel:
     level_set: LevelSetReport | None = None
     cells: tuple[CellRow, ...] | None = None
     n_cells: int = 0
+    fit_warning: str | None = None
 
     @property
     def bounded(self) -> bool:
@@ -55,11 +57,12 @@ def model_of(study: Study, method: Method | None, *, most_cells: int | None = No
     found = recommendation_in(run)
     advice = _advice(study, run, found)
     if method is None:
-        return StudyModel(found, advice)
+        return StudyModel(found, advice, fit_warning=_fit_warning(run))
     classifies = "level sets" in method.facts.handles
     certificate = run.certificate() if method.facts.certifies and not classifies else None
     level_set = _level_set(optimizer) if classifies else None
-    model = StudyModel(found, advice, certificate, level_set, *_cells(optimizer, run.searched, most_cells))
+    cells = _cells(optimizer, run.searched, most_cells)
+    model = StudyModel(found, advice, certificate, level_set, *cells, fit_warning=_fit_warning(run))
     return model if run.uncertified is None else _uncertified(model, run.uncertified)
 
 
@@ -70,6 +73,13 @@ def _advice(study: Study, run: StudyRun, found: Recommendation) -> Advice:
     running = len(study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)))
     at = (trial.number for trial in run.trials if trial.params == found.params and values_of(trial))
     return advise(replace(now, running=running, trial=next(at, None)))
+
+
+def _fit_warning(run: StudyRun) -> str | None:
+    try:
+        return run.optimizer.leave_one_out().renumbered([trial.number for trial in run.trials]).warning
+    except NotAvailable:  # a method without a model, or too many trials for one
+        return None
 
 
 def _uncertified(model: StudyModel, reason: str) -> StudyModel:

@@ -92,6 +92,7 @@ def summary_lines(
         ("advice", model.advice.text),
         ("best seen", _best_seen(best.value, best.number, best.params)),
         ("", found.why),
+        *([] if model.fit_warning is None else [("warning", model.fit_warning)]),
     ]
 
 
@@ -115,6 +116,7 @@ def model_json(model: StudyModel | str) -> dict[str, Any]:
             "certificate": None,
             "level_set": None,
             "cells": None,
+            "fit_warning": None,
         }
     return {
         "recommended": model.recommendation.to_dict(),
@@ -123,6 +125,7 @@ def model_json(model: StudyModel | str) -> dict[str, Any]:
         "certificate": None if model.certificate is None else asdict(model.certificate),
         "level_set": None if model.level_set is None else _level_set_json(model.level_set),
         "cells": None if model.cells is None else [asdict(cell) for cell in model.cells],
+        "fit_warning": model.fit_warning,
     }
 
 

@@ -6,6 +6,7 @@ from quadrat.gp.cholesky import GrowingCholesky, JitterPolicy
 from quadrat.gp.fit import Bounds, Fit, LogNormal, LogPosterior, Priors, fit_map
 from quadrat.gp.hyper_posterior import HyperPosterior, HyperPriors, HyperSamples
 from quadrat.gp.information import InformationGain, greedy_gain, realised_gain, set_gain
+from quadrat.gp.leave_one_out import LeaveOneOut
 from quadrat.gp.observations import Observations
 from quadrat.gp.outliers import Outliers, find_outliers
 from quadrat.gp.partitioned import PartitionedProcess
@@ -23,6 +24,7 @@ __all__ = [
     "HyperSamples",
     "InformationGain",
     "JitterPolicy",
+    "LeaveOneOut",
     "LogNormal",
     "LogPosterior",
     "Observations",

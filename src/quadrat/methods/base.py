@@ -25,6 +25,7 @@ from quadrat._core.arrays import Array, Bools, Ints
 from quadrat._core.printing import printed
 from quadrat.confidence import Certificate
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.gp.leave_one_out import LeaveOneOut
 from quadrat.methods.statements import Gain, Mixture
 from quadrat.randomness import generator
 
@@ -506,8 +507,8 @@ class Search(ABC):
     """A method at work. The optimizer calls these and nothing else.
 
     `tell`, `tell_many`, `fail` and, unless `asking_changes_nothing`, `ask` change a search. Nothing else does: an
-    answer (`recommend`, `predict`, `certificate`, `level_set`, `explain`) is the same whichever answers were given
-    before.
+    answer (`recommend`, `predict`, `leave_one_out`, `certificate`, `level_set`, `explain`) is the same whichever
+    answers were given before.
 
     Attributes
     ----------
@@ -605,6 +606,13 @@ class Search(ABC):
         Mean, lower and upper end of the interval, each shape (m,): the interval that `recommend` has for its point, so
         90 % credible where a model is fitted, and of the certified band where assumptions are stated. None where
         there is no model, or where it means nothing since the data contradict it.
+        """
+        return None
+
+    def leave_one_out(self) -> LeaveOneOut | None:
+        """Return what was told, larger values better, beside its prediction from all else that was told.
+
+        None where there is no model of everything told, or too little was told.
         """
         return None
 

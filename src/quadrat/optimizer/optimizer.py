@@ -15,6 +15,7 @@ from quadrat._core.arrays import Array, as_number
 from quadrat._core.blas_threads import with_own_numerics
 from quadrat.confidence import CertificateCurve
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.gp import LeaveOneOut
 from quadrat.methods.base import DOES_NOT_CERTIFY, Incumbent, Method
 from quadrat.optimizer.advice import Advice, advise, situation_of
 from quadrat.optimizer.importing import Study, Table, gather_batch, plain_params
@@ -451,6 +452,31 @@ class Optimizer:
             Parameters that are not in the space.
         """
         return predictions_of(self._space, self._method, self._history, self._direction, self._search, params)
+
+    @with_own_numerics
+    def leave_one_out(self) -> LeaveOneOut:
+        """Return each outcome beside the prediction of it from all other outcomes: whether the model fits.
+
+        In your direction and units. Trials at one point are one observation, their mean, and are left out together.
+        Nothing is computed twice: a prediction without one observation follows from the model of all of them.
+
+        Returns
+        -------
+        LeaveOneOut
+            Observed and predicted values, with `warning`, a text where the model fits badly.
+
+        Raises
+        ------
+        NotAvailable
+            The method has no model of all trials: it fits none, there are too few trials, or more than one model holds.
+        """
+        found = self._search.leave_one_out() if self._history.count("complete") else None
+        if found is None:
+            raise NotAvailable(
+                "leave_one_out: expected a run of Auto, the default method, with 5 to 256 complete trials, got"
+                f" {type(self._method).__name__} with {self._history.summary()}"
+            )
+        return found if self._direction is Direction.MAXIMIZE else found.turned()
 
     @with_own_numerics
     def certificate(self, context: Mapping[str, Any] | None = None) -> CertificateReport:

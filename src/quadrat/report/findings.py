@@ -78,6 +78,7 @@ class Findings:
     remaining: Judgement  # gain
     best: Judgement  # seen
     next_step: str
+    warning: str | None  # that the model fits badly
 
 
 def findings_of(told: ReportSource) -> Findings:
@@ -112,6 +113,7 @@ def findings_of(told: ReportSource) -> Findings:
                 trial=next((one.number for one in view.records if one.values and one.params == found.params), None),
             )
         ).text,
+        warning=view.fit_warning,
     )
 
 

@@ -20,6 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from quadrat._core.arrays import Array, as_number
+from quadrat.gp import LeaveOneOut
 from quadrat.gp.ensemble import Ensemble
 from quadrat.methods.acquisition import VISITED, points_around
 from quadrat.methods.auto.acquisition import AutoAcquisition, knowledge_gradients
@@ -46,7 +47,7 @@ from quadrat.randomness import generator
 
 __all__ = ["Auto"]
 
-_CANDIDATES, _GAIN = 12, 13  # names of streams
+_CANDIDATES, _GAIN, _LEFT_OUT = 12, 13, 19  # names of streams
 
 BEST = 4  # evaluated points that candidates are scattered around
 FEWEST = 3  # trials told before the model decides: with several at once, fewer are when the design has been asked for
@@ -328,6 +329,16 @@ class AutoSearch(Search):
             fitted.ensemble.predict(self.domain.features(points)).quantiles([0.05, 0.5, 0.95])
         )
         return value, low, high
+
+    def leave_one_out(self) -> LeaveOneOut | None:
+        """As of any search; the hyper-parameters are those that statements rest on, and more samples of them."""
+        if not self.model.is_of_all or self.model.trials < self.model.first:
+            return None
+        fitted, trials = self.model.left_out()
+        if len(fitted.data) < 2:
+            return None
+        found = LeaveOneOut.of(fitted.ensemble, generator(self.seed, self.model.trials, _LEFT_OUT), trials)
+        return found.mapped(fitted.transform.undo)
 
     def _rank(self, incumbent: Incumbent) -> tuple[bool, bool, float]:
         """What sorts incumbents of several models, the best last: see `Chances.order`."""

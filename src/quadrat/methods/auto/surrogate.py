@@ -302,6 +302,7 @@ def averages(points: Array, values: Array, variances: Array, centre: Array, smoo
 
 SAMPLES = 12  # of the hyper-parameters, that the search averages over
 STATED = 32  # that statements average over: quantiles need more than expected improvements
+OF_LEFT_OUT = 64  # for leaving observations out
 OF_CONSTRAINTS = 4  # of those of a constraint, whose border is a matter of means
 KERNELS: tuple[Stationary, ...] = (Matern(0.5, 1.0), Matern(1.5, 1.0), Matern(2.5, 1.0), SquaredExponential(1.0))
 USUAL = KERNELS[2:3]  # for models near a place, which are learned often
@@ -380,7 +381,7 @@ class Fitted:
     def noise_variances(self) -> Array:
         """Variance of one more measurement under each sample, shape (M,): the typical one where all are stated."""
         if (self.data.count > 0).any():
-            return self.ensemble.noise
+            return self.ensemble.noise_variance
         return np.full(len(self.ensemble), float(np.median(self.data.known_variance)))
 
     @property
@@ -471,6 +472,7 @@ class LearnedModel:
         self._at = Growing(np.float64, (domain.dimension,))
         self._mean, self._count = Growing(np.float64), Growing(np.intp)
         self._is_local = False  # of some trials near a place: what is learned is learned from all of these
+        self._numbers = Growing(np.intp)  # as they were told; of a model of all trials
         self._outer: OutputTransform | None = (
             None  # in which the values here are told, where they are not as told to us
         )
@@ -496,6 +498,7 @@ class LearnedModel:
         self._at.extend(points)
         self._mean.extend(together if len(together) == len(observations) else [float(np.mean(some)) for some in values])
         self._count.extend(counts)
+        self._numbers.extend([one.number for one in observations])
         self.trials += len(observations)
         self._stated = None
 
@@ -636,6 +639,32 @@ class LearnedModel:
             self._stated = self._conditioned(self._learn(everything, STATED, _STATED_DRAWS), everything)
         return self._stated
 
+    def left_out(self) -> tuple[Fitted, list[list[int]]]:
+        """Return a posterior for leaving observations out, and the trials that each of its observations is of.
+
+        It has so many samples that their weights have a tail to smooth [V24].
+        """
+        fitted = self._conditioned(self._learn(len(self._at), OF_LEFT_OUT, _STATED_DRAWS), len(self._at))
+        seen, variance = self._seen(fitted.fit.transform, len(self._y))
+        x, data = self.domain.features(self.x) + 0.0, fitted.data
+        is_apart = (data.count > 0) & (data.known_variance > 0)
+        homes = {
+            (at.tobytes(), learned, value if own else None): i
+            for i, (at, learned, own, value) in enumerate(
+                zip(data.x + 0.0, data.count > 0, is_apart, data.y.tolist(), strict=True)
+            )
+        }
+        rows = set() if fitted.fit.outliers is None else set(fitted.fit.outliers.rows.tolist())
+        exact = not (data.count > 0).any()
+        found: list[list[int]] = [[] for _ in range(len(data))]
+        numbers = np.repeat(self._numbers.view, self._count.view).tolist()
+        for row, number in enumerate(numbers):
+            learned = bool(np.isnan(variance[row])) and not exact
+            trials = found[homes[x[row].tobytes(), learned, float(seen[row]) if row in rows else None]]
+            if number not in trials[-1:]:
+                trials.append(number)
+        return fitted, found
+
     def _log_densities(self, at: Fitted) -> Array:
         """Return the log density of the mean of the next trial's values under each member, shape (M,)."""
         trial = at.trials
@@ -643,7 +672,7 @@ class LearnedModel:
         seen = self._seen(at.fit.transform, rows.stop)
         value, stated = float(np.mean(seen[0][rows])), seen[1][rows.start]
         here = at.ensemble.predict(self.domain.features(self.x[rows.start : rows.start + 1]))
-        noise = at.ensemble.noise / (rows.stop - rows.start) if np.isnan(stated) else stated
+        noise = at.ensemble.noise_variance / (rows.stop - rows.start) if np.isnan(stated) else stated
         variance = here.deviation[:, 0] ** 2 + noise
         return np.asarray(-0.5 * (np.log(variance) + (value - here.mean[:, 0]) ** 2 / variance))
 
