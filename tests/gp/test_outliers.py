@@ -101,7 +101,7 @@ def test_the_state_follows_changes(known: int) -> None:
 
 
 def test_the_prior_of_a_set_is_beta_binomial() -> None:
-    """Each further outlier costs less, since more of them are expected then; the first also pays for there being any."""
+    """Each further outlier costs less, as more are expected then; the first also pays for there being any."""
     costs = [_cost(50, k) for k in range(4)]
     assert costs == sorted(costs, reverse=True)
     of_variance = log(log(1e6) / (4 * np.pi) ** 0.5)

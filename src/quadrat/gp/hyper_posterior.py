@@ -372,8 +372,8 @@ class HyperPosterior:
         Up to a constant that is the same for any part of the variances that is known: more of it may be compared.
         """
         each = np.array([shape.evidence for shape in self._shapes])
-        # What `log_density` leaves out where s^2 is integrated: the integral of exp(-2 a t - b exp(-2 t)) over t = log s
-        # is b^-a Gamma(a) / 2. And what Laplace's Gaussian integral has for each parameter.
+        # What `log_density` leaves out where s^2 is integrated: the integral of exp(-2 a t - b exp(-2 t)) over
+        # t = log s is b^-a Gamma(a) / 2. And what Laplace's Gaussian integral has for each parameter.
         rest = 0.0 if self._has_known else lgamma(self._shape) - log(2)
         return float(np.logaddexp.reduce(each)) - log(len(each)) + rest + 0.5 * len(self.names) * log(2 * pi)
 

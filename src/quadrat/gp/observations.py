@@ -55,8 +55,8 @@ class Observations:
     scatter
         Sum of squared deviations of those measurements from their mean, shape (n,).
     known_variance
-        Known noise variance of the mean, shape (n,). Where `count` is above 0 the unknown variance comes on top: it is 0
-        there, or the extra variance of an outlier.
+        Known noise variance of the mean, shape (n,). Where `count` is above 0 the unknown variance comes on top: there
+        it is 0, or the extra variance of an outlier.
 
     Examples
     --------
@@ -122,9 +122,10 @@ class Observations:
         if len(first) == len(group):
             return self
         size, y, weight = len(first), self.y[~alone], self.count[~alone]
-        count = np.bincount(group, weight, size)
+        count = np.bincount(group, weight, size).astype(np.float64)
         mean = np.bincount(group, weight * y, size) / count
-        scatter = np.bincount(group, self.scatter[~alone] + weight * (y - mean[group]) ** 2, size)
+        within = self.scatter[~alone] + weight * (y - mean[group]) ** 2
+        scatter = np.bincount(group, within, size).astype(np.float64)
         pooled = Observations(self.x[~alone][first], mean, count, scatter, np.zeros(size))
         return pooled + self.subset(np.flatnonzero(alone))
 

@@ -13,8 +13,8 @@ which is largest at w = (c q - 1/2) / (q (c - 1/2)) and at w = 1 - 1 / z^2: the 
 
 Measurements are added one after the other, the best one first, each changing C by a matrix of rank one. Then all other
 parameters are learned anew, and the set stays only if Laplace's evidence has grown by more than the prior asks. The
-prior: outliers exist with probability 1/20; if so, each measurement is one with an unknown probability, Beta(1, 19); the
-logarithm of an outlier's variance is uniform over a range that is the same for all.
+prior: outliers exist with probability 1/20; if so, each measurement is one with an unknown probability, Beta(1, 19);
+the logarithm of an outlier's variance is uniform over a range that is the same for all.
 
 One measurement does not tell an outlier from a narrow peak of f. A second one at the same point does.
 
@@ -174,7 +174,7 @@ class _State:
         self.is_given = bool((posterior.data.count == 0).any())
 
     def gains(self, extra: Array | float = 0.0) -> tuple[Array, Array]:
-        """Return the best extra variance of each measurement, in s^2, and how much it adds to the log density, each (n,).
+        """Return the best extra variance of each measurement, in s^2, and what it adds to the log density, each (n,).
 
         Both are those of a measurement without extra variance; `extra`, (n,) in s^2, is the one that is in C now.
         """
@@ -200,7 +200,7 @@ class _State:
     @property
     def variance(self) -> float:
         """s^2, or its mean under the posterior, where it is integrated."""
-        return self.s2 if self.is_given else self.T / (2 * self.c)
+        return float(self.s2 if self.is_given else self.T / (2 * self.c))
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,8 @@ def _pursue_at(state: _State, extra: Array, most: int) -> _Step:
             continue
         best, gain = (part[row] for part in state.gains(relative))
         if not added and gain <= _cost(n, count - 1):
-            total, count, best = total + _cost(n, count - 1) - gain, count - 1, 0.0
+            total, count = total + _cost(n, count - 1) - gain, count - 1
+            best = 0.0 * best
         state.add(row, best - relative[row])
         relative[row] = best
     return _Step(relative * state.variance, added, float(total), state.alpha > 0)
