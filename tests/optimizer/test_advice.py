@@ -58,7 +58,8 @@ def test_a_gain_below_the_noise_means_stopping() -> None:
 
 def test_a_gain_that_is_little_to_the_user_means_stopping_whatever_the_noise() -> None:
     said = advise(replace(NOW, noise=None, limit=0.92))
-    assert (said.action, said.chance) == ("stop", pytest.approx(93 / 101))
+    assert said.action == "stop"
+    assert said.chance == pytest.approx(93 / 101)
     assert said.text == "Stop: with 92 % at most 0.92 is left."
     little = replace(NOW, recommendation=replace(FOUND, gain=LITTLE, credible_interval=(1.99, 2.01)), limit=0.01)
     assert advise(little).action == "go on", "less than the noise, and more than the user wants to leave"

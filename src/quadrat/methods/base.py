@@ -709,6 +709,9 @@ class Method(ABC):
         What `quadrat methods` and docs/methods.md say of it.
     estimates_gain
         Whether its searches recommend with `Incumbent.gain`, on which `stop_at_gain` rests.
+    version
+        Raised when the method makes other suggestions than before from the same trials. Studies and states name it, so
+        that whoever goes on with an older one is told.
 
     Examples
     --------
@@ -730,6 +733,7 @@ class Method(ABC):
 
     facts: ClassVar[MethodFacts]
     estimates_gain: ClassVar[bool] = False
+    version: ClassVar[int] = 1
 
     @abstractmethod
     def start(self, domain: Domain, seed: int) -> Search:
@@ -753,6 +757,19 @@ class Method(ABC):
         InvalidInput
             The method cannot search this domain.
         """
+
+    def since(self, version: object) -> str | None:
+        """Return what to tell whoever goes on with trials of a `version` of the method; None where it is the same.
+
+        None, or what is no number, is 1: before methods had versions, none was named.
+        """
+        before = version if type(version) is int else 1
+        if before >= self.version:
+            return None
+        name = type(self).__name__
+        return (
+            f"these trials were chosen by version {before} of {name}; suggestions now come from version {self.version}"
+        )
 
     def turned(self) -> Method:
         """Return the method for -f in the place of f: one with a threshold turns it, most are the same for both."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import operator
+import warnings
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -14,7 +15,7 @@ import numpy as np
 from quadrat._core.arrays import Array, as_number
 from quadrat._core.blas_threads import with_own_numerics
 from quadrat.confidence import CertificateCurve
-from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.errors import InvalidInput, NotAvailable, QuadratWarning
 from quadrat.gp import LeaveOneOut
 from quadrat.methods.base import DOES_NOT_CERTIFY, Incumbent, Method
 from quadrat.optimizer.advice import Advice, advise, situation_of
@@ -574,6 +575,7 @@ class Optimizer:
             "seed": self._seed,
             "space": self._space.to_dict(),
             "method": repr(self._method),
+            "method_version": self._method.version,
             "events": [copied(event) for event in self._run.events],
         }
 
@@ -601,7 +603,10 @@ class Optimizer:
             Not a state, or one of another space or method.
         """
         chosen = resolve(method)
-        check_header(state, space, repr(chosen))
+        check_header(state, space, chosen)
+        news = chosen.since(state.get("method_version"))
+        if news is not None:
+            warnings.warn(f"state: {news}", QuadratWarning, stacklevel=2)
         return _rebuilt(cls, space, state["direction"], chosen, state["seed"], state["events"])
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -102,6 +102,7 @@ class Auto(Method):
         handles=("pending points", "replicates", "standard errors", "integers and choices", "failures", "constraints"),
     )
     estimates_gain: ClassVar[bool] = True
+    version: ClassVar[int] = 2  # 1 had a few modes of the hyper-posterior, and factors, where samples are now
 
     n_initial: int = 5
     noise: float | None = None
