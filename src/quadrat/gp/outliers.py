@@ -234,17 +234,26 @@ def _pursue(posterior: HyperPosterior, extra: Array, most: int, merged: HyperPos
 
 def _pursue_at(state: _State, extra: Array, most: int) -> _Step:
     """Return the step at fixed parameters."""
-    n, relative, total = len(extra), extra / state.s2, 0.0
-    count, added = int((extra > 0).sum()), 0
-    while added < most and count < int(_MOST * n):
+    n, relative, count = len(extra), extra / state.s2, int((extra > 0).sum())
+    # Several outliers hide one another: each makes the others look like noise. So one that does not pay for itself is
+    # not the end, and as many stay as pay best together.
+    tried: list[int] = []
+    totals = [-_SLACK]
+    while len(tried) < most and count + len(tried) < int(_MOST * n):
         best, gain = state.gains(relative)
         gain[relative > 0] = 0.0
         row = int(np.argmax(gain))
-        if gain[row] <= _cost(n, count) - (_SLACK if added == 0 else 0.0):
+        if not gain[row] > 0:
             break
-        total += gain[row] - _cost(n, count)
+        totals.append((totals[-1] if tried else 0.0) + gain[row] - _cost(n, count + len(tried)))
         state.add(row, best[row])
-        relative[row], count, added = best[row], count + 1, added + 1
+        relative[row] = best[row]
+        tried.append(row)
+    added = int(np.argmax(totals))
+    for row in tried[added:][::-1]:
+        state.add(row, -relative[row])
+        relative[row] = 0.0
+    total, count = totals[added] if added else 0.0, count + added
     for row in _PASSES * np.flatnonzero(relative).tolist():  # each anew, given the others
         if relative[row] == 0.0:
             continue
