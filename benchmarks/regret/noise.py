@@ -20,6 +20,7 @@ import argparse
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from timing import table
 
@@ -121,15 +122,18 @@ def _level(rows: Sequence[Row], noise: float) -> str:
 
 
 def _ranks(compared: Comparison, noise: float) -> str:
-    """Mean ranks on each suite among the fast methods, and among all where slow ones have rows."""
+    """Mean ranks on each suite among the fast methods; then with slow ones, those with most runs first."""
     columns: dict[str, dict[str, str]] = {}
     for name, problems in _COLUMNS.items():
         with_rows = [method for method in ROSTER if compared.covers(method, problems)]
-        fast = [method for method in with_rows if method in FAST]
-        for methods in (fast, with_rows) if fast != with_rows else (fast,):
+        runs = {method: _runs(compared, [method], problems) for method in with_rows if method not in FAST}
+        for least in (inf, *sorted(set(runs.values()), reverse=True)):
+            methods = [method for method in with_rows if runs.get(method, inf) >= least]
             ranked = compared.ranks(methods, problems, "recommended") if len(methods) > 1 else {}
             if ranked:
-                head = f"{name}, {_runs(compared, methods, problems)} runs"
+                slow = " and ".join(ROSTER[method].title for method in methods if method in runs)
+                among = f"{name} with {slow}" if slow else name
+                head = f"{among}, {_runs(compared, methods, problems)} runs"
                 columns[head] = {m: f"{r.value:.1f} ({r.low:.1f} to {r.high:.1f})" for m, r in ranked.items()}
     lines = [
         (entry.title, *(column.get(method, "") for column in columns.values()))

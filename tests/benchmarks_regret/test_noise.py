@@ -113,7 +113,7 @@ def test_methods_with_fewer_seeds_are_compared_on_the_runs_in_common() -> None:
     rows += rows_of({"botorch": 0.25}, range(0, 6, 2))
     rows += rows_of({"egobox": 1e-3}, range(0, 4, 2), SHIFTED[:6])  # not on all problems: in no column
     text = noise.page(rows, 50)
-    assert "| mean rank, noise 0.5 | shifted, 70 runs | shifted, 21 runs |" in text
+    assert "| mean rank, noise 0.5 | shifted, 70 runs | shifted with BoTorch qLogNEI, 21 runs |" in text
     assert "| Quadrat | 1.0 (1.0 to 1.0) | 2.0 (2.0 to 2.0) |" in text
     assert f"| {ROSTER['botorch'].title} |  | 1.0 (1.0 to 1.0) |" in text
     assert "| random | 2.0 (2.0 to 2.0) | 3.0 (3.0 to 3.0) |" in text
@@ -122,6 +122,9 @@ def test_methods_with_fewer_seeds_are_compared_on_the_runs_in_common() -> None:
     assert f"| {ROSTER['botorch'].title} |  | 0.25 (0.25 to 0.25), 21 runs |" in ratios
     assert f"| {ROSTER['botorch'].title} |  | 2.00 (2.00 to 2.00), 21 runs |" in ratios.split("| ours / theirs")[1]
     assert "egobox" not in ratios
+    fewer = noise.page(rows + rows_of({"hebo": 0.125}, range(1)), 50)  # the last column is that of one seed
+    assert "shifted with BoTorch qLogNEI, 21 runs | shifted with BoTorch qLogNEI and HEBO, 7 runs |" in fewer
+    assert "| Quadrat | 1.0 (1.0 to 1.0) | 2.0 (2.0 to 2.0) | 3.0 (3.0 to 3.0) |" in fewer
 
 
 def test_the_page_has_levels_apart_and_says_what_is_missing() -> None:
