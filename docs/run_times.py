@@ -12,6 +12,10 @@ PAGES = {  # what is run: the rows that it keeps, and where its page is
         "benchmarks/regret/results/*.jsonl",
         "benchmarks/regret/results/report.md",
     ),
+    "python benchmarks/regret/noise.py": (
+        "benchmarks/regret/results/noise_*/*.jsonl",
+        "benchmarks/regret/results/noise.md",
+    ),
     "python benchmarks/regret/ablation.py": (
         "benchmarks/regret/results/ablation.jsonl",
         "benchmarks/regret/results/ablation.md",

@@ -30,6 +30,7 @@ PEERS = ROOT / ".venv-peers" / "bin" / "python"
         ("calibration.py", "| runs of | how many | 50 % interval holds |"),
         ("failures.py", "| problem | seeds | failures of 8, ours |"),
         ("regret/parallel.py", "| evaluations | problems | seeds | recommended / sequential |"),
+        ("regret/noise.py", "| method | seeds | branin8~ |"),
         ("regret/ablation.py", "| variant, shifted problems | what is changed | seeds | recommended / full |"),
         pytest.param(
             "suggestion.py",

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from quadrat._core.arrays import Array
-from regret.task import FunctionTask
+from regret.task import NOISE, FunctionTask
 
 __all__ = ["DIMENSION", "FUNCTIONS", "bbob_task"]
 
@@ -68,9 +68,9 @@ class Scaled:
         return -float(np.log1p(self.gaps(u[None, :])[0] / self.linear)) / self.deviation
 
 
-def bbob_task(name: str, seed: int) -> FunctionTask:
+def bbob_task(name: str, seed: int, noise: float = NOISE) -> FunctionTask:
     """Return a function of `FUNCTIONS`, instance seed + 1."""
-    return FunctionTask(_scaled(FUNCTIONS[name], seed + 1), DIMENSION, best=0.0, seed=seed)
+    return FunctionTask(_scaled(FUNCTIONS[name], seed + 1), DIMENSION, best=0.0, seed=seed, noise=noise)
 
 
 @lru_cache(maxsize=64)

@@ -26,7 +26,7 @@ from regret.roster import OURS, ROSTER
 from regret.rows import RESULTS, Row, read_rows
 from regret.suite import PROBLEMS, SUITES
 
-__all__ = ["figure", "page", "summary"]
+__all__ = ["BASE", "failures", "figure", "median_table", "page", "summary"]
 
 BASE = "random"
 TITLES = {
@@ -104,7 +104,7 @@ def page(rows: Sequence[Row], *, seeds: str, n: int) -> str:
         ranks=_ranks(compared),
         beliefs=_beliefs(compared),
         times=_times(compared),
-        failures=_failures(counted),
+        failures=failures(counted),
     )
 
 
@@ -154,11 +154,11 @@ def _methods(compared: Comparison, problems: Sequence[str]) -> list[str]:
     return [method for method in ROSTER if any(compared.seeds(method, problem) for problem in problems)]
 
 
-def _suite(compared: Comparison, suite: str) -> str:
-    problems = SUITES[suite]
+def median_table(compared: Comparison, problems: Sequence[str]) -> str:
+    """Return median regrets of the methods with rows on the problems, and ratios; nothing where there are no rows."""
     methods = _methods(compared, problems)
     if not methods:
-        return f"## {TITLES[suite]}\n\nNo rows yet."
+        return ""
     medians = {
         (method, problem): float(np.median(compared.regrets(method, problem, "recommended")))
         for method in methods
@@ -176,7 +176,14 @@ def _suite(compared: Comparison, suite: str) -> str:
             cells.append(f"**{figure}**" if median is not None and median <= lowest[problem] else figure)
         said = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
         lines.append([ROSTER[method].title, said, *cells, *_ratios(compared, method, problems, "recommended")])
-    head = ["method", "seeds", *problems, "/ random", "ours /"]
+    return _table(["method", "seeds", *problems, "/ random", "ours /"], lines)
+
+
+def _suite(compared: Comparison, suite: str) -> str:
+    problems = SUITES[suite]
+    methods = _methods(compared, problems)
+    if not methods:
+        return f"## {TITLES[suite]}\n\nNo rows yet."
     evaluated = [
         [
             ROSTER[method].title,
@@ -186,7 +193,7 @@ def _suite(compared: Comparison, suite: str) -> str:
         for method in methods
     ]
     second = ["method", "best evaluated / random", "ours /", "best observed / random", "ours /"]
-    return f"## {TITLES[suite]}\n\n{_table(head, lines)}\n\n{_table(second, evaluated)}"
+    return f"## {TITLES[suite]}\n\n{median_table(compared, problems)}\n\n{_table(second, evaluated)}"
 
 
 def _ratios(compared: Comparison, method: str, problems: Sequence[str], measure: Measure) -> tuple[str, str]:
@@ -256,7 +263,8 @@ def _milliseconds(times: Sequence[float]) -> str:
     return f"{median:,.0f}" if median >= 100 else f"{median:.2g}"
 
 
-def _failures(rows: Sequence[Row]) -> str:
+def failures(rows: Sequence[Row]) -> str:
+    """Return a table of the runs that failed."""
     found = Counter((row["method"], row["problem"], row["error"]) for row in rows if "error" in row)
     lines = [[ROSTER[m].title, p, str(count), error.replace("|", "/")] for (m, p, error), count in found.items()]
     return _table(["method", "problem", "runs", "error"], lines) if lines else "None."

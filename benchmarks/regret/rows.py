@@ -1,9 +1,10 @@
 """Rows: what came out of each run, as JSON lines in results/METHOD.jsonl, with versions and the commit that ran.
 
-A row has the cell (method, problem, seed, n); "best", the value that regrets are counted from; "regret" of the
-recommended, the best evaluated and the best observed point; "curve", the same after 5, 10, ... evaluations; CPU
-seconds; and the stamp. Or it has "error": what the method raised. Rows with "source" were made by an earlier harness
-with the same problems, noise and settings: they have neither curves nor times.
+A row has the cell (method, problem, seed, n); "noise" where it is not .1, in results/noise_VALUE/METHOD.jsonl; "best",
+the value that regrets are counted from; "regret" of the recommended, the best evaluated and the best observed point;
+"curve", the same after 5, 10, ... evaluations; CPU seconds; and the stamp. Or it has "error": what the method raised.
+Rows with "source" were made by an earlier harness with the same problems, noise and settings: they have neither curves
+nor times.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 __all__ = [
-    "RESULTS", "ROOT", "Cell", "Row", "cell_of", "complete", "read_rows", "recorded", "rewrite", "rounded", "stamp",
+    "RESULTS", "ROOT", "Cell", "NoisyCell", "Row", "cell_of", "complete", "read_rows", "recorded", "rewrite", "rounded",
+    "stamp",
 ]  # fmt: skip
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,11 +33,14 @@ from grid import commit_of, read_rows
 RESULTS = Path(__file__).with_name("results")
 Row: TypeAlias = dict[str, Any]
 Cell: TypeAlias = tuple[str, str, int, int]  # what names a run: method, problem, seed and n
+NoisyCell: TypeAlias = tuple[str, str, int, int, float]  # the same with the noise, where it is not .1
+_NAMES = ("method", "problem", "seed", "n", "noise")
 
 
-def cell_of(row: Row) -> Cell:
+def cell_of(row: Row) -> Cell | NoisyCell:
     """Return the cell that a row is of."""
-    return row["method"], row["problem"], row["seed"], row["n"]
+    cell = row["method"], row["problem"], row["seed"], row["n"]
+    return (*cell, row["noise"]) if "noise" in row else cell
 
 
 def rounded(value: float) -> float:
@@ -43,9 +48,9 @@ def rounded(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def recorded(cell: Cell, outcome: Callable[[], Row], distributions: tuple[str, ...] = ()) -> Row:
+def recorded(cell: Cell | NoisyCell, outcome: Callable[[], Row], distributions: tuple[str, ...] = ()) -> Row:
     """Return the row of a run: its cell, what came out, seconds and the stamp; what it raises becomes "error"."""
-    row: Row = dict(zip(("method", "problem", "seed", "n"), cell, strict=True))
+    row: Row = dict(zip(_NAMES, cell, strict=False))
     start = time.perf_counter()
     try:
         row |= outcome()
@@ -56,7 +61,7 @@ def recorded(cell: Cell, outcome: Callable[[], Row], distributions: tuple[str, .
 
 
 def complete(
-    path: Path, run: Callable[[str, str, int, int], Row], cells: Sequence[Cell], *, workers: int = 1, redo: str = ""
+    path: Path, run: Callable[..., Row], cells: Sequence[Cell | NoisyCell], *, workers: int = 1, redo: str = ""
 ) -> None:
     """Run the cells that have no row in a file yet; each row is written when its run ends.
 
@@ -92,7 +97,7 @@ def complete(
     print(file=sys.stderr)
 
 
-def _outcomes(run: Callable[[str, str, int, int], Row], cells: Sequence[Cell], workers: int) -> Iterator[Row]:
+def _outcomes(run: Callable[..., Row], cells: Sequence[Cell | NoisyCell], workers: int) -> Iterator[Row]:
     """Rows as runs end."""
     if workers == 1:
         for cell in cells:

@@ -1,12 +1,14 @@
 """Run a method on the suite and keep what comes out as JSON lines.
 
     python benchmarks/regret/run.py METHOD [--problems shifted bbob levy8 ...] [--seeds 0-9,12] [--n 50]
-                                    [--workers 1] [--redo failed|earlier] [--smoke]
+                                    [--noise 0.1] [--workers 1] [--redo failed|earlier] [--smoke]
 
 Finished runs are not run again, so that an interrupted command is resumed by starting it again; `--redo failed` repeats
 those that failed, `--redo earlier` those of the earlier harness, which have no curves. A method that is not installed
 here is run in its own environment (`make peers`). Noise is paired: every method meets the same at the same evaluation.
-`--smoke` runs each kind of problem for six evaluations, prints the rows and keeps nothing.
+`--smoke` runs each kind of problem for six evaluations, prints the rows and keeps nothing. `--noise` is the standard
+deviation of the noise of functions; tunings have their own. Rows of another noise than .1 are kept in a folder of their
+own, such as results/noise_0.5.
 
 The best evaluated point is exact for functions. For a tuning it is the best, by the reference score, among the five
 best observed and those that were recommended or best observed along the way.
@@ -30,12 +32,13 @@ import json
 import time
 from collections.abc import Sequence
 from importlib.util import find_spec
+from math import inf
 
 from regret import rows, suite
 from regret.adapter import Adapter, timed_suggestion
 from regret.roster import ROSTER, Entry, adapter_class
-from regret.rows import RESULTS, ROOT, Row, recorded, rounded, stamp
-from regret.task import Params, Task
+from regret.rows import RESULTS, ROOT, Cell, NoisyCell, Row, recorded, rounded, stamp
+from regret.task import NOISE, Params, Task
 
 EVERY = 5  # evaluations between the points of a curve
 LAST = 5  # suggestions that the time of one is the median of
@@ -43,14 +46,19 @@ FINALISTS = 5  # best observed configurations of a tuning that the best evaluate
 SMOKE = ("hartmann6", "levy8~", "bbob8_rosenbrock", "sgd_cancer")
 
 
-def run(method: str, problem: str, seed: int, n: int) -> Row:
+def run(method: str, problem: str, seed: int, n: int, noise: float = NOISE) -> Row:
     """Run a method once; what it raises becomes the row's "error"."""
 
     def begun() -> Row:
-        task = suite.task(problem, seed)
+        task = suite.task(problem, seed, noise)
         return outcome(task, adapter_class(method)(task.space, n, seed), n)
 
-    return recorded((method, problem, seed, n), begun, ROSTER[method].distributions)
+    return recorded(_cell(method, problem, seed, n, noise), begun, ROSTER[method].distributions)
+
+
+def _cell(method: str, problem: str, seed: int, n: int, noise: float) -> Cell | NoisyCell:
+    cell = method, problem, seed, n
+    return cell if noise == NOISE else (*cell, noise)
 
 
 def outcome(task: Task, adapter: Adapter, n: int) -> Row:
@@ -107,6 +115,7 @@ def complete(
     seeds: Sequence[int],
     n: int,
     *,
+    noise: float = NOISE,
     workers: int = 1,
     redo: str = "",
     folder: Path = RESULTS,
@@ -117,13 +126,16 @@ def complete(
     ----------
     method, problems, seeds, n
         The grid.
+    noise
+        Standard deviation. Rows of another than `NOISE` are in the folder noise_VALUE of that folder.
     workers, redo
         As there.
     """
     # Seed by seed: all problems at any time.
-    cells = [(method, problem, seed, n) for seed in seeds for problem in problems]
+    cells = [_cell(method, problem, seed, n, noise) for seed in seeds for problem in problems]
     stamp(ROSTER[method].distributions)  # before anything runs: what runs is what is on disk now
-    rows.complete(folder / f"{method}.jsonl", run, cells, workers=workers, redo=redo)
+    kept = folder if noise == NOISE else folder / f"noise_{noise:g}"
+    rows.complete(kept / f"{method}.jsonl", run, cells, workers=workers, redo=redo)
 
 
 def go_where_it_is_installed(method: str, problems: Sequence[str]) -> None:
@@ -150,19 +162,31 @@ def seeds_of(words: str) -> list[int]:
     return [seed for low, _, high in ranges for seed in range(int(low), int(high or low) + 1)]
 
 
+def noise_of(word: str) -> float:
+    """Read a standard deviation."""
+    noise = float(word)
+    if not 0 <= noise < inf:
+        raise argparse.ArgumentTypeError(f"expected a standard deviation, 0 or more, got {word}")
+    return noise
+
+
 def main() -> None:
     """Read the command line, run what is missing."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("method", choices=ROSTER)
-    parser.add_argument("--problems", nargs="+", default=list(suite.SUITES), help="problems or suites; all")
+    parser.add_argument("--problems", nargs="+", help="problems or suites; all whose noise is as asked for")
     parser.add_argument("--seeds", type=seeds_of, help="such as 0-3,7; ten even ones, or five for slow methods")
     parser.add_argument("--n", type=int, default=50, help="evaluations")
+    parser.add_argument(
+        "--noise", type=noise_of, default=NOISE, help="standard deviation of the noise of functions; .1"
+    )
     parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--redo", choices=["failed", "earlier"], default="", help="rows to run again")
     parser.add_argument("--smoke", action="store_true", help="six evaluations of each kind of problem; nothing is kept")
     given = parser.parse_args()
     try:
-        problems = suite.chosen(given.problems)
+        suites = suite.SUITES if given.noise == NOISE else suite.ANY_NOISE
+        problems = suite.chosen(given.problems or list(suites), given.noise)
     except ValueError as error:
         parser.error(str(error))
     if given.smoke:
@@ -170,10 +194,10 @@ def main() -> None:
     go_where_it_is_installed(given.method, problems)
     if given.smoke:
         for name in problems:
-            print(json.dumps(run(given.method, name, 0, 6)))
+            print(json.dumps(run(given.method, name, 0, 6, given.noise)))
         return
     seeds = given.seeds or ROSTER[given.method].seeds
-    complete(given.method, problems, seeds, given.n, workers=given.workers, redo=given.redo)
+    complete(given.method, problems, seeds, given.n, noise=given.noise, workers=given.workers, redo=given.redo)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from regret.rows import rounded
 __all__ = ["NOISE", "FunctionTask", "Params", "Task", "regrets", "unit_space"]
 
 Params: TypeAlias = dict[str, Any]
-NOISE = 0.1  # standard deviation, of functions that are standardised over the cube
+NOISE = 0.1  # standard deviation unless another is asked for; functions are standardised over the cube
 _NOISE_STREAM = 777  # rows of earlier runs were made with this stream
 
 
@@ -45,7 +45,7 @@ class Task(ABC):
 
 
 class FunctionTask(Task):
-    """A function on the unit cube with normal noise of standard deviation `NOISE`.
+    """A function on the unit cube with normal noise.
 
     Parameters
     ----------
@@ -57,16 +57,20 @@ class FunctionTask(Task):
         Its maximum.
     seed
         Names the noise.
+    noise
+        Its standard deviation.
     """
 
-    def __init__(self, function: Callable[[Array], float], dimension: int, *, best: float, seed: int) -> None:
+    def __init__(
+        self, function: Callable[[Array], float], dimension: int, *, best: float, seed: int, noise: float = NOISE
+    ) -> None:
         super().__init__(unit_space(dimension), best=best, cheap=True)
-        self.function, self.seed = function, seed
+        self.function, self.seed, self.noise = function, seed, noise
 
     def observe(self, params: Params, number: int) -> float:
         # One stream for the whole run, read up to this evaluation, as earlier rows were made.
-        noise = np.random.default_rng([self.seed, _NOISE_STREAM]).normal(size=number + 1)[number]
-        return self.value(params) + NOISE * float(noise)
+        drawn = np.random.default_rng([self.seed, _NOISE_STREAM]).normal(size=number + 1)[number]
+        return self.value(params) + self.noise * float(drawn)
 
     def value(self, params: Params) -> float:
         return self.function(self.space.to_unit(params))

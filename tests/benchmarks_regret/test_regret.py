@@ -15,7 +15,7 @@ from regret.adapter import Adapter, Random
 from regret.comparison import RESOLUTION, Comparison, ratio_of_medians
 from regret.roster import OURS, ROSTER, adapter_class
 from regret.rows import RESULTS, Row, cell_of, read_rows
-from regret.task import Params
+from regret.task import NOISE, Params
 from regret.translate import OneHotCube, valid
 from regret.tunings import TUNINGS
 
@@ -265,8 +265,9 @@ def test_the_page_and_the_figure_come_from_rows() -> None:
 
 
 def test_kept_rows_are_of_the_list() -> None:
-    for path in RESULTS.glob("*.jsonl"):
+    for path in (*RESULTS.glob("*.jsonl"), *RESULTS.glob("noise_*/*.jsonl")):
         rows = read_rows(path)
+        assert {row.get("noise", NOISE) for row in rows} == {float(path.parent.name.partition("_")[2] or NOISE)}
         studies = {"parallel": set(parallel.MODES), "ablation": set(ablation.VARIANTS)}
         methods = studies.get(path.stem, {path.stem} & set(ROSTER))
         assert {row["method"] for row in rows} <= methods
