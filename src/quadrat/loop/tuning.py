@@ -42,6 +42,7 @@ def maximize(
     timeout: float | None = None,
     method: str | Method | None = None,
     seed: int = 0,
+    noise: float | None = None,
     callbacks: Iterable[Callback] = (),
     executor: Executor | None = None,
     workers: int | None = None,
@@ -72,6 +73,8 @@ def maximize(
         A method or its name; None is the default one.
     seed
         A non-negative integer.
+    noise
+        Standard deviation of the noise in one measurement, 0 where there is none; None learns it: see `Optimizer`.
     callbacks
         Functions of (optimizer, record of the trial just told); one that returns True ends the run.
     executor
@@ -111,7 +114,7 @@ def maximize(
     (True, 'all 40 trials done')
     """
     plan = Plan(n_trials, timeout, callbacks, executor, workers, stop_at_gain, stop_at_certificate, max_cost)
-    return _run(objective, Optimizer(space, direction="maximize", method=method, seed=seed), plan)
+    return _run(objective, Optimizer(space, direction="maximize", method=method, seed=seed, noise=noise), plan)
 
 
 @renamed(old="n_parallel", new="workers")
@@ -123,6 +126,7 @@ def minimize(
     timeout: float | None = None,
     method: str | Method | None = None,
     seed: int = 0,
+    noise: float | None = None,
     callbacks: Iterable[Callback] = (),
     executor: Executor | None = None,
     workers: int | None = None,
@@ -134,7 +138,7 @@ def minimize(
 
     Parameters
     ----------
-    objective, space, n_trials, timeout, method, seed, callbacks, executor, workers
+    objective, space, n_trials, timeout, method, seed, noise, callbacks, executor, workers
         As of `maximize`.
     stop_at_gain, stop_at_certificate, max_cost
         As of `maximize`.
@@ -152,7 +156,7 @@ def minimize(
     True
     """
     plan = Plan(n_trials, timeout, callbacks, executor, workers, stop_at_gain, stop_at_certificate, max_cost)
-    return _run(objective, Optimizer(space, direction="minimize", method=method, seed=seed), plan)
+    return _run(objective, Optimizer(space, direction="minimize", method=method, seed=seed, noise=noise), plan)
 
 
 def _run(objective: Objective, optimizer: Optimizer, plan: Plan) -> Result:

@@ -12,8 +12,20 @@ DEFAULT_METHOD = "Auto"
 """The name of the method where none is given."""
 
 
-def resolve(method: str | Method | None) -> Method:
-    """Return the method that is meant, by itself, by name or in words (`read_method`); None means `DEFAULT_METHOD`."""
+def resolve(method: str | Method | None, noise: float | None = None) -> Method:
+    """Return the method that is meant, by itself, by name or in words (`read_method`); None means `DEFAULT_METHOD`.
+
+    `noise` is the standard deviation of one measurement, for the default method; None lets it learn that.
+    """
+    if noise is not None:
+        if method is not None:
+            raise InvalidInput(
+                f"noise: expected None beside a method, which has its own, got {noise!r} and {method!r:.80};"
+                " give it to the method, such as method=Auto(noise=0.1)"
+            )
+        from quadrat.methods.auto.method import Auto
+
+        return Auto(noise=noise)
     if isinstance(method, Method):
         return method
     if isinstance(method, str) and "(" in method:

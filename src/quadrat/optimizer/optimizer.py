@@ -88,6 +88,9 @@ class Optimizer:
         "Auto(n_initial=8)"; None is `DEFAULT_METHOD`.
     seed
         A non-negative integer that names all randomness of the run.
+    noise
+        Standard deviation of the noise in one measurement, for the default method: 0 where the objective always gives
+        the same at the same point. None lets the method learn it. Beside a `method` it is refused.
 
     Raises
     ------
@@ -112,13 +115,21 @@ class Optimizer:
     <Optimizer: minimize with RandomSearch, 32 complete, 1 failed, 0 pending>
     """
 
-    def __init__(self, space: Space, *, direction: str, method: str | Method | None = None, seed: int = 0) -> None:
+    def __init__(
+        self,
+        space: Space,
+        *,
+        direction: str,
+        method: str | Method | None = None,
+        seed: int = 0,
+        noise: float | None = None,
+    ) -> None:
         if not isinstance(space, Space):
             raise InvalidInput(f"space: expected a Space, such as Space(x=Float(0, 1)), got {space!r:.80}")
         generator(seed)  # refuses what is not a seed
         self._space = space
         self._direction = Direction.read(direction)
-        self._method = resolve(method)
+        self._method = resolve(method, noise)
         check_method(self._method, space)
         self._seed = operator.index(seed)
         self._run = Run(space, self._direction, self._method, self._seed)
