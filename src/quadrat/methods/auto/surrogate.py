@@ -309,6 +309,7 @@ USUAL = KERNELS[2:3]  # for models near a place, which are learned often
 WARP_FROM = 10.0  # log evidence gained by compressing low values: less is what any curved function gives
 WARP_VALUES = 8  # values without which nothing is compressed
 EXACT = 2  # repeated measurements, all equal to the first at their point, that say that there is no noise
+CONFIRMED = 3  # measurements of a point that are all far above what the others say, and so a peak
 LARGEST = 256  # trials that a model of all of them is learned from; beyond, models are of those near a place
 _LEAST_NOISE = 1e-6  # of the standard deviation of all values: less is as good as none
 _DRAWS, _STATED_DRAWS = 11, 18  # name the streams
@@ -736,16 +737,18 @@ class LearnedModel:
         return found if len(found) else None
 
     def suspects(self) -> Array:
-        """Return points, (k, D), with one observation, which is an outlier above what the others say.
+        """Return points, (k, D), all of whose observations, one or two, are outliers above what the others say.
 
         Such a point may be the best of all. Measured again, it is either confirmed or counts for little.
         """
         outliers = self.current().fit.outliers
         if outliers is None:
             return self.x[:0]
-        high = self.x[outliers.rows[outliers.high]]
-        once = [int((self.x == x).all(axis=1).sum()) == 1 for x in high]
-        return high[np.array(once, dtype=np.bool_)]
+        is_high = np.zeros(len(self.x), dtype=np.bool_)
+        is_high[outliers.rows[outliers.high]] = True
+        points, home = np.unique(self.x, axis=0, return_inverse=True)
+        count, high = np.bincount(home.ravel()), np.bincount(home.ravel(), is_high)
+        return points[(count == high) & (count < CONFIRMED)]
 
     def _posterior(self, transform: OutputTransform, count: int) -> HyperPosterior:
         choices = tuple(i for i, axis in enumerate(self.domain.axes) if axis.is_choice)
