@@ -361,7 +361,7 @@ class HyperPosterior:
         return np.asarray(found + precision)
 
     def of(self, data: Observations, *, priors: HyperPriors | None = None) -> HyperPosterior:
-        """Return the posterior of other observations; with other `priors`, unless these are None."""
+        """Return the posterior of other observations, `data`; with other `priors`, unless these are None."""
         chosen = self.priors if priors is None else priors
         return HyperPosterior(data, self.kernels, priors=chosen, groups=self._numbers.tolist())
 

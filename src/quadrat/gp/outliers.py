@@ -114,10 +114,22 @@ def find_outliers(posterior: HyperPosterior, measurements: Observations | None =
         The same measurements with each repeat as a row of its own, so that one of several at a point can be an outlier;
         None takes the rows of `posterior`.
 
+    Returns
+    -------
+    Outliers
+        Numbers of rows of the measurements, their extra variances and signs; none where there are no outliers.
+
     Raises
     ------
     InvalidInput
         Other values have known variances than in the posterior.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> x = np.linspace(0, 1, 20)[:, None]
+    >>> len(find_outliers(HyperPosterior(Observations.merge(x, np.sin(6 * x[:, 0])), [Matern(2.5, 1.0)])))
+    0
     """
     data = posterior.data if measurements is None else measurements
     n = len(data)
