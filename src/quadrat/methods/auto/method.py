@@ -350,7 +350,7 @@ class AutoSearch(Search):
         """Return the numbers of the trials that each observation is the mean of."""
         homes = {(x.tobytes(), count > 0): i for i, (x, count) in enumerate(zip(data.x + 0.0, data.count, strict=True))}
         found: list[list[int]] = [[] for _ in homes]
-        for number, x, learned in self.model.told():
+        for number, x, learned in self.model.observed_trials():
             found[homes[self.domain.features(x[None, :])[0].tobytes(), learned]].append(number)
         return found
 

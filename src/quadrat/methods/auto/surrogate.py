@@ -511,7 +511,7 @@ class LearnedModel:
         """The mean of what was observed in each trial, shape (n,)."""
         return self._mean.view
 
-    def told(self) -> Iterator[tuple[int, Array, bool]]:
+    def observed_trials(self) -> Iterator[tuple[int, Array, bool]]:
         """Yield number, point (D,), and whether the noise is to be learned, of each trial of a model of all."""
         first = np.cumsum(self._count.view) - self._count.view  # rows
         learned = np.isnan(self._variance[first]).tolist()
