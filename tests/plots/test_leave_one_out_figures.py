@@ -54,7 +54,7 @@ def test_marks_and_bars_are_the_leave_one_out_predictions(wrong: RunView) -> Non
 def test_calibration_is_the_share_inside_with_a_band(wrong: RunView) -> None:
     figure = calibration(wrong)
     line = traces(figure)["share of the outcomes"]
-    np.testing.assert_allclose(line.y, wrong.leave_one_out.coverage(np.array(line.x)))
+    np.testing.assert_allclose(line.y, wrong.leave_one_out.coverage(list(line.x)))
     assert (np.diff(line.y) >= 0).all()
     shape = np.array(traces(figure)["95 % band of a right model"].y)
     high, low = shape[: len(shape) // 2], shape[len(shape) // 2 :][::-1]
