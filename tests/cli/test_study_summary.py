@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from rich.console import Console
 
 from quadrat.cli.screen import BLOCKS
 from quadrat.cli.study_model import StudyModel
 from quadrat.cli.study_summary import model_json, summary_lines, summary_table
-from quadrat.optimizer import BestSeen, CertificateReport, Recommendation
+from quadrat.methods.statements import Gain
+from quadrat.optimizer import Advice, BestSeen, CertificateReport, Recommendation
 
 PLAIN = Recommendation({"x": 0.5}, 1.0, None, None, None, BestSeen(3, {"x": 0.25}, 2.0), "Because.")
 CERTIFIED = Recommendation({"x": 0.5}, 1.0, (0.5, 1.5), None, None, BestSeen(3, {"x": 0.25}, 2.0), "Because.")
+ADVICE = Advice("go on", "Go on.", chance=0.5)
 
 
 def test_only_what_there_is_has_a_line() -> None:
-    assert summary_lines(StudyModel(PLAIN), [2.0], 80, BLOCKS) == [
+    assert summary_lines(StudyModel(PLAIN, ADVICE), [2.0], 80, BLOCKS) == [
         ("recommended", "1  x=0.5"),
+        ("advice", "Go on."),
         ("best seen", "2 in trial 3  x=0.25"),
         ("", "Because."),
     ]
@@ -24,16 +30,31 @@ def test_only_what_there_is_has_a_line() -> None:
 
 
 def test_a_model_that_fits_badly_is_said_last() -> None:
-    model = StudyModel(PLAIN, fit_warning="The model fits badly: trial 3.")
+    model = StudyModel(PLAIN, ADVICE, fit_warning="The model fits badly: trial 3.")
     assert summary_lines(model, [], 80, BLOCKS)[-1] == ("warning", "The model fits badly: trial 3.")
     assert model_json(model)["fit_warning"] == "The model fits badly: trial 3."
 
 
+def test_what_is_left_to_gain_or_that_nobody_can_say() -> None:
+    gain = Gain(np.linspace(0, 1, 11))
+    fitted = replace(PLAIN, credible_interval=(0.9, 1.1), gain=gain)
+    lines = dict(summary_lines(StudyModel(fitted, ADVICE), [], 80, BLOCKS))
+    assert lines["recommended"] == "1 (0.9 to 1.1, 90 %)  x=0.5"
+    assert lines["could gain"] == "0.5 on average, at most 0.9 with 90 %"
+    unseen = replace(fitted, gain=replace(gain, unvisited=0.9))
+    lines = dict(summary_lines(StudyModel(unseen, ADVICE), [], 80, BLOCKS))
+    assert lines["could gain"].endswith("with 90 %; rests on regions that nobody has visited")
+    few = replace(fitted, too_few="1 value for 1 parameter")
+    lines = dict(summary_lines(StudyModel(few, ADVICE), [], 80, BLOCKS))
+    assert lines["recommended"] == "1 (too few trials to say how sure that is)  x=0.5"
+    assert lines["could gain"] == "too few trials to say"
+
+
 def test_a_certificate_or_why_there_is_none() -> None:
-    lines = dict(summary_lines(StudyModel(CERTIFIED, CertificateReport(0.25)), [], 80, BLOCKS))
+    lines = dict(summary_lines(StudyModel(CERTIFIED, ADVICE, CertificateReport(0.25)), [], 80, BLOCKS))
     assert lines["recommended"] == "1 (0.5 to 1.5, certified)  x=0.5"
     assert lines["certificate"] == "within 0.25 of the optimum, under the stated assumptions"
-    lines = dict(summary_lines(StudyModel(PLAIN, CertificateReport(None, "it is not known")), [], 80, BLOCKS))
+    lines = dict(summary_lines(StudyModel(PLAIN, ADVICE, CertificateReport(None, "it is not known")), [], 80, BLOCKS))
     assert lines["certificate"] == "none: it is not known"
 
 
@@ -55,9 +76,10 @@ def test_progress_fits_in_one_line(width: int, top: float) -> None:
 
 
 def test_as_json_nothing_is_left_out() -> None:
-    said = model_json(StudyModel(CERTIFIED, CertificateReport(0.25), None, (), 0))
+    said = model_json(StudyModel(CERTIFIED, ADVICE, CertificateReport(0.25), None, (), 0))
     assert said["recommended"]["best_seen"]["number"] == 3
     assert said["certificate"]["value"] == 0.25
+    assert said["advice"] == {"action": "go on", "text": "Go on.", "chance": 0.5, "trial": None}
     assert (said["reason"], said["level_set"], said["cells"]) == (None, None, [])
     assert set(said) == set(model_json("why"))
     assert model_json("why")["reason"] == "why"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 import quadrat as qd
 from quadrat.report import report_html
 from quadrat.report.findings import findings_of, noise_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import optuna
 import pytest
-from optuna.distributions import FloatDistribution
+from optuna.distributions import BaseDistribution, FloatDistribution
 from optuna.study import Study
 from optuna.trial import TrialState
 
@@ -91,7 +91,7 @@ def test_figures_and_reports_are_of_the_method_that_is_kept() -> None:
 
 # --- the version of the method
 
-SAMPLED = {"x": FloatDistribution(0, 1)}
+SAMPLED: dict[str, BaseDistribution] = {"x": FloatDistribution(0, 1)}
 
 
 def asked(study: Study, count: int = 2) -> None:

@@ -758,19 +758,6 @@ class Method(ABC):
             The method cannot search this domain.
         """
 
-    def since(self, version: object) -> str | None:
-        """Return what to tell whoever goes on with trials of a `version` of the method; None where it is the same.
-
-        None, or what is no number, is 1: before methods had versions, none was named.
-        """
-        before = version if type(version) is int else 1
-        if before >= self.version:
-            return None
-        name = type(self).__name__
-        return (
-            f"these trials were chosen by version {before} of {name}; suggestions now come from version {self.version}"
-        )
-
     def turned(self) -> Method:
         """Return the method for -f in the place of f: one with a threshold turns it, most are the same for both."""
         return self

@@ -6,7 +6,7 @@ from quadrat.errors import InvalidInput
 from quadrat.methods.base import Ability, Method
 from quadrat.space import Space
 
-__all__ = ["DEFAULT_METHOD", "check_method", "require", "resolve"]
+__all__ = ["DEFAULT_METHOD", "check_method", "require", "resolve", "what_changed"]
 
 DEFAULT_METHOD = "Auto"
 """The name of the method where none is given."""
@@ -53,3 +53,15 @@ def require(method: Method, ability: Ability, why: str) -> None:
 
     able = ", ".join(that_handle(ability)) or "none yet"
     raise InvalidInput(f"method: expected one that handles {ability} ({able}), got {type(method).__name__}; {why}")
+
+
+def what_changed(method: Method, version: object) -> str | None:
+    """Return what to tell whoever goes on with trials of a `version` of the method; None where it is no older.
+
+    What is no number is 1: before methods had versions, none was named.
+    """
+    before = version if type(version) is int else 1
+    if before >= method.version:
+        return None
+    by = f"version {before} of {type(method).__name__}"
+    return f"these trials were chosen by {by}; suggestions now come from version {method.version}"

@@ -21,7 +21,7 @@ from quadrat.methods.base import DOES_NOT_CERTIFY, Incumbent, Method
 from quadrat.optimizer.advice import Advice, advise, situation_of
 from quadrat.optimizer.importing import Study, Table, gather_batch, plain_params
 from quadrat.optimizer.level_sets import LevelSetReport, level_set_of
-from quadrat.optimizer.method_choice import check_method, require, resolve
+from quadrat.optimizer.method_choice import check_method, require, resolve, what_changed
 from quadrat.optimizer.outcome import Direction, Measured, Outcome, Reading, ReplicateWatch, read_measured
 from quadrat.optimizer.replay import replay
 from quadrat.optimizer.reports import (
@@ -615,7 +615,7 @@ class Optimizer:
         """
         chosen = resolve(method)
         check_header(state, space, chosen)
-        news = chosen.since(state.get("method_version"))
+        news = what_changed(chosen, state.get("method_version"))
         if news is not None:
             warnings.warn(f"state: {news}", QuadratWarning, stacklevel=2)
         return _rebuilt(cls, space, state["direction"], chosen, state["seed"], state["events"])

@@ -84,10 +84,10 @@ class Stated:
             if asked == CREDIBLE_LEVEL:
                 return self.credible_interval
             raise NotAvailable(
-                f"interval: expected the level {CREDIBLE_LEVEL}, the only one of this method, got {asked:g}"
+                f"interval: expected level {CREDIBLE_LEVEL}, which is all this method has, got {asked:g}"
             )
         raise NotAvailable(
-            "interval: expected a method with a model or with certified bounds, got one without; use Auto"
+            "interval: expected a method with a model or certified bounds, such as Auto, got one without"
         )
 
     def _said(self) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from optuna.trial import TrialState
 
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Method
-from quadrat.optimizer.method_choice import resolve
+from quadrat.optimizer.method_choice import resolve, what_changed
 from quadrat.space import Space
 from quadrat.studies.running_trials import was_chosen
 
@@ -42,7 +42,7 @@ def keep_version(study: Study, method: Method) -> str | None:
     """
     kept, name = study.user_attrs.get(VERSION), type(method).__name__
     versions = kept if isinstance(kept, dict) else {}
-    news = method.since(versions.get(name))
+    news = what_changed(method, versions.get(name))
     if news is None:
         return None
     study.set_user_attr(VERSION, {**versions, name: method.version})

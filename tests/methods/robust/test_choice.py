@@ -33,8 +33,8 @@ def test_the_broad_peak_is_chosen_and_its_worst_case_covered(seed: int) -> None:
     truth = float(bumps(np.linspace(choice.point[0] - 0.1, choice.point[0] + 0.1, 401)).min())
     assert choice.worst_interval[0] - 0.02 <= truth <= choice.worst_interval[1] + 0.02
     assert choice.worst_interval[0] <= choice.worst <= choice.worst_interval[1]
-    assert choice.interval[0] <= choice.value <= choice.interval[1]
-    assert choice.worst < choice.value
+    assert choice.belief.interval()[0] <= choice.belief.value <= choice.belief.interval()[1]
+    assert choice.worst < choice.belief.value
     assert np.abs(choice.worst_at - choice.point) <= 0.1 + 1e-12
 
 
@@ -111,8 +111,8 @@ def test_known_variances_count() -> None:
 def test_few_and_equal_values(y: list[float]) -> None:
     x = np.linspace(0.2, 0.8, len(y))[:, None] @ np.ones((1, 2))
     choice = robust_choice(PLANE, x, y, None, 0.1, 0)
-    assert np.isfinite([choice.value, choice.worst, *choice.worst_interval]).all()
-    assert choice.value == pytest.approx(y[0], abs=1.0)
+    assert np.isfinite([choice.belief.value, choice.worst, *choice.worst_interval]).all()
+    assert choice.belief.value == pytest.approx(y[0], abs=1.0)
 
 
 @pytest.mark.parametrize(

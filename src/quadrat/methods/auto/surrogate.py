@@ -748,7 +748,7 @@ class LearnedModel:
         is_high[outliers.rows[outliers.high]] = True
         points, home = np.unique(self.x, axis=0, return_inverse=True)
         count, high = np.bincount(home.ravel()), np.bincount(home.ravel(), is_high)
-        return points[(count == high) & (count < CONFIRMED)]
+        return np.asarray(points[(count == high) & (count < CONFIRMED)])
 
     def _posterior(self, transform: OutputTransform, count: int) -> HyperPosterior:
         choices = tuple(i for i, axis in enumerate(self.domain.axes) if axis.is_choice)
