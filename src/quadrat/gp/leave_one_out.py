@@ -47,6 +47,7 @@ _TAILS = (0.05, 0.95)  # of the 90 % intervals
 _MATTERS = 0.01  # of the standard deviation of the observations: smaller errors are no misfit, whatever their shape,
 # and nor are errors below that share of their deviations
 _FEWEST = 8  # observations with errors that matter, without which nothing is tested
+_NAMED = 3  # outliers that are named
 _SIMULATED = 16  # times the residuals are simulated from each member
 
 
@@ -71,6 +72,8 @@ class LeaveOneOut:
         The chance that residuals of a right model are at least as far from normal as these.
     trials
         Numbers of the trials that each observation is the mean of.
+    outliers
+        Which observations have more variance than the others, and count for little (`find_outliers`).
 
     Examples
     --------
@@ -95,6 +98,7 @@ class LeaveOneOut:
     noise_share: Array
     p_value: float
     trials: tuple[tuple[int, ...], ...]
+    outliers: tuple[int, ...] = ()
 
     __repr__ = printed
 
@@ -141,6 +145,7 @@ class LeaveOneOut:
             (weights * noise / deviations**2).sum(axis=0),
             _p_value(ensemble, residuals, deviations, matters, rng),
             tuple((i,) for i in range(n)) if trials is None else tuple(map(tuple, trials)),
+            tuple(np.flatnonzero((data.count > 0) & (data.known_variance > 0)).tolist()),
         )
 
     def __len__(self) -> int:
@@ -160,10 +165,27 @@ class LeaveOneOut:
 
     @property
     def warning(self) -> str | None:
-        """That the model fits badly, and what to do, in two sentences; None where nothing says so.
+        """That there are outliers, or that the model fits badly, and what to do; None where nothing says so.
 
-        About 2 % of the runs whose model is right have a warning.
+        About 2 % of the runs whose model is right have a warning that it fits badly.
         """
+        return " ".join(part for part in (self._outliers_said(), self._misfit_said()) if part) or None
+
+    def _outliers_said(self) -> str | None:
+        if not self.outliers:
+            return None
+        each = [
+            f"trial {', '.join(map(str, self.trials[i]))} gave {self.observed[i]:.4g} where {self.predicted[i]:.4g} was"
+            " expected"
+            for i in self.outliers[:_NAMED]
+        ]
+        more = len(self.outliers) - len(each)
+        return (
+            f"Outliers: {'; '.join(each)}{f'; and {more} more' if more else ''}. They count for little; measure there"
+            " again where it matters."
+        )
+
+    def _misfit_said(self) -> str | None:
         if self.p_value > FALSE_ALARMS:
             return None
         from scipy.special import ndtr

@@ -56,6 +56,7 @@ def predicted_vs_observed(run: Source) -> Any:
     view = RunView.of(run)
     found = view.leave_one_out
     inside = (found.lower <= found.observed) & (found.observed <= found.upper)
+    inside[list(found.outliers)] = False  # their own intervals have the extra variance of outliers
     texts = _texts(view, found)
     ends = [float(np.min(found.observed)), float(np.max(found.observed))]
     figure = graph_objects().Figure(
