@@ -400,9 +400,20 @@ class Fitted:
 
     @property
     def is_outdated(self) -> bool:
-        """Whether the values told since the fit leave fewer than half of its samples [V24, effective sample size]."""
+        """Whether the values told since the fit leave fewer than half of its samples [V24, effective sample size].
+
+        Or have noise to be learned, where those before had none.
+        """
+        if (self.data.count > 0).any() and not self.ensemble.noise.any():
+            return True
         weights = np.exp(self.log_weights - self.log_weights.max())
         return bool(weights.sum() ** 2 < 0.5 * len(weights) * (weights**2).sum())
+
+
+def _agree(x: Array, y: Array) -> bool:
+    """Whether all values (n,) at the same of the points (n, F) are the same; the mean of such is only nearly that."""
+    first, group = group_rows(x)
+    return bool((y == y[first][group]).all())
 
 
 def _nu(kernel: Stationary) -> float:
@@ -650,7 +661,7 @@ class LearnedModel:
         if unknown.any():
             data = Observations.merge(x[unknown], y[unknown])
             repeats = data.count.sum() - len(data)
-            if repeats < EXACT or data.scatter.any():
+            if repeats < EXACT or not _agree(x[unknown], y[unknown]):
                 stated = Observations.merge(x[~unknown], y[~unknown], variance[~unknown]) if not unknown.all() else None
                 return data if stated is None else data + stated
             variance = np.where(unknown, 0.0, variance)
