@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from math import exp, inf
+from math import exp
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -19,7 +19,8 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "src")]
 from regret import ablation, suite
 from regret.rows import Row, read_rows
 
-from quadrat.methods import acquisition
+from quadrat.gp import HyperPriors
+from quadrat.kernels import Matern
 from quadrat.methods.auto import acquisition as auto_score
 from quadrat.methods.auto import long_runs as auto_cells
 from quadrat.methods.auto import long_runs as crowd
@@ -27,6 +28,8 @@ from quadrat.methods.auto import method as auto
 from quadrat.methods.auto import surrogate as auto_model
 from quadrat.methods.auto import surrogate as averaging
 from quadrat.methods.auto import trust_region as turns
+from quadrat.methods.auto.surrogate import KERNELS
+from quadrat.methods.statements import CREDIBLE_LEVEL
 
 PAGE = ROOT / "docs" / "default_method.md"
 TEXT = """# The default method
@@ -40,28 +43,34 @@ from the code and the table from `benchmarks/regret/results`, by `docs/default_m
 **Start.** The first point is the centre of the space, which people place where they expect something good. Then come
 points of a scrambled Sobol sequence. After {n_initial} trials the model decides.
 
-**Model.** A Gaussian process with a constant mean sees the values standardised to mean 0 and sd 1, and the integers
-and choices of a space as the settings they are. Each axis has a length-scale; noise variance, amplitude and
-length-scales are learned as their most likely values under priors. The logs of length-scales are normal around that of
-{middle:.2g} of the cube's side: they share a shift of sd {common:g} and differ from each other by an sd of {own:g},
-because few values do not say more. All are learned again when a trial is told; in long runs, less often than that.
+**Model.** A Gaussian process sees the values standardised to mean 0 and sd 1, and the integers and choices of a space
+as the settings they are. Its hyper-parameters are unknown: the smoothness ({kernels}, equally likely), a length-scale
+for each axis, the amplitude, the mean and the noise. The logs of length-scales are normal around that of {middle:.2g}
+of the cube's side: they share a shift of sd {common:g} and differ from each other by an sd of {own:g}, because few
+values do not say more. The noise is believed to have between {noise_low:.1g} and {noise_high:.1g} times the standard
+deviation of the signal, with 95 %.
 
-**Smoothness by evidence.** At one fit in {compare_every} the model is fitted with each of {kernel_count} kernels,
-{kernels}, and the one under which the data are most likely is kept [RW06, section 5.2].
+**Samples, not a best guess.** Whatever is computed is averaged over samples of the posterior distribution of all
+hyper-parameters together [S12]: {samples} for the search, {stated} for what is stated. The mean and the amplitude are
+integrated in closed form [G13, chapter 14]; the others come from importance sampling around the mode of each kernel,
+with Pareto-smoothed weights [V24]. A kernel counts by its evidence. The search draws samples at every trial up to 16,
+at every second up to 32, and so on, and at once where the values told since leave fewer than half of them. Statements
+are drawn from all trials. Both are functions of the trials, in the order of telling, and of the seed: a run that is
+rebuilt, imported or resumed goes on as if nothing had happened.
+
+**Noise.** It is learned, from repeats where there are any. Standard errors that are told count as told. Where a point
+was measured again {exact} times or more, and always gave the same, there is none; `Auto(noise=0)` says so from the
+start, `Auto(noise=0.1)` that its standard deviation is known.
 
 **Low values.** How badly something bad did says little about where the best is, and a training that diverges would set
 the scale for all others. Where the log evidence gains more than {compress_from:g} by it, values below the median are
 compressed: distances to it become logarithms, in units of how far the upper half exceeds it [S04]. On a plain of equal
 values with holes in it, the model then sees which way is up.
 
-**Averaging.** One setting of the hyper-parameters, learned from a few values, is too sure of itself. So {drawn} others
-are drawn around the most likely one, with an sd of {spread:g} in each log; length-scales share it, and have an sd of
-{own_spread:g} each for themselves. Whatever is computed is averaged over all {settings} [S12].
-
 **Expected improvement, in logs.** What is asked for is the point whose averaged expected improvement [J98] is largest:
-under each setting, over the best posterior mean of the evaluated points. Its logarithm is maximised, which has slopes
-where the improvement itself is 0 to all digits [A23]. Deviations count {doubt:g} times: a model that was learned
-from the same values is too sure of itself, and would look too little elsewhere. Points that are being evaluated count
+under each sample, over the best posterior mean of the evaluated points. Its logarithm is maximised, which has slopes
+where the improvement itself is 0 to all digits [A23]. Deviations count {doubt:g} times: expected improvement counts
+what the next trial gains and not what it teaches, and looks too little elsewhere. Points that are being evaluated count
 as observed at their means.
 
 **Climbs.** The improvement is computed at {uniform} uniform candidates and at {near} around each of the {best} best
@@ -97,11 +106,9 @@ after 100,000 trials. Nothing of this changes a run of {begin} trials or fewer.
 meet the constraints. Beyond {largest} observations the model is one of averages: around the best place, trials are put
 into cells, from {widest:g} of the side of the space down to where their values differ by noise alone, and each cell is
 one observation. As the highest of so many means is a lucky one, the point with the highest mean less one deviation is
-taken. Its 90 % interval is the model's, {wider:g} times as wide. What could still be gained is estimated by drawing f
-jointly at many points, and stated as a mean; and as an upper value, {wider_gain:g} times the sum of three: the
-{upper:g} % quantile, averaged over all smoothnesses so that it does not rest on the one that was chosen; the width of
-the interval; and the range of the {highest} highest values told, which is large where there is noise or
-where the search still climbs.
+taken. The value that is stated is the median of f there over all samples, its intervals are quantiles: nothing is
+widened. What could still be gained is a distribution: f is drawn jointly at many points, under every sample, and the
+highest is compared with the recommended one. Its mean and its {upper:g} % quantile are stated.
 
 ## What each part buys
 
@@ -114,8 +121,9 @@ Each line is the full method with one thing changed; `benchmarks/regret/ablation
 
 - The settings of the method were chosen on odd seeds of these functions, and the table is of odd seeds too: it may
   favour the full method. The [comparison with other tools](../benchmarks/regret/results/report.md) has even seeds.
-- The factors {wider:g} and {wider_gain:g} were chosen there as well, for intervals that hold in 90 % of runs and upper
-  values that hold in nearly as many; on other problems they may hold more or less often.
+- The priors were chosen on odd seeds of the functions of `benchmarks/honesty.py`, whose
+  [table](../benchmarks/results/honesty.md) has even ones; on functions of another kind, statements may hold more or
+  less often.
 - An interval in the table is over seeds. It says nothing about other functions, other noise or longer runs.
 - Failures and constraints play no part in the table: on these problems there are none.
 
@@ -127,6 +135,7 @@ Each line is the full method with one thing changed; `benchmarks/regret/ablation
   optimization. NeurIPS.
 - [F09] Frazier, Powell and Dayanik (2009). The knowledge-gradient policy for correlated normal beliefs. INFORMS J.
   Computing.
+- [G13] Gelman, Carlin, Stern, Dunson, Vehtari and Rubin (2013). Bayesian Data Analysis, third edition. CRC Press.
 - [G14] Gelbart, Snoek and Adams (2014). Bayesian optimization with unknown constraints. UAI.
 - [GK14] Gardner, Kusner, Xu, Weinberger and Cunningham (2014). Bayesian optimization with inequality constraints. ICML.
 - [H16] Hansen (2016). The CMA evolution strategy: a tutorial. arXiv:1604.00772.
@@ -137,24 +146,28 @@ Each line is the full method with one thing changed; `benchmarks/regret/ablation
 - [RW06] Rasmussen and Williams (2006). Gaussian Processes for Machine Learning. MIT Press.
 - [S04] Snelson, Rasmussen and Ghahramani (2004). Warped Gaussian processes. NeurIPS.
 - [S12] Snoek, Larochelle and Adams (2012). Practical Bayesian optimization of machine learning algorithms. NeurIPS.
+- [V24] Vehtari, Simpson, Gelman, Yao and Gabry (2024). Pareto smoothed importance sampling. JMLR 25.
 """
 
 
 def page(rows: Sequence[Row]) -> str:
     """The text that the code and the rows of the ablation give."""
-    lengthscale = auto_model.PRIORS.lengthscale
-    assert lengthscale is not None
-    names = ["the squared exponential" if nu == inf else f"Matérn {2 * nu:g}/2" for nu in auto_model.SMOOTHNESSES]
+    priors = HyperPriors()
+    noise = priors.noise_ratio
+    names = [f"Matérn {2 * one.nu:g}/2" if isinstance(one, Matern) else "squared exponential" for one in KERNELS]
     problems = suite.SUITES["shifted"]
     dimensions = [suite.task(problem, 1).space.dimension for problem in problems]
     return TEXT.format(
         n_initial=auto.Auto().n_initial,
-        middle=exp(lengthscale.mean),
-        common=auto_model.PRIORS.common_lengthscale,
-        own=lengthscale.sd,
-        compare_every=auto_model.COMPARE_EVERY,
-        kernel_count=len(names),
-        kernels=f"{', '.join(names[:-1])} and {names[-1]}",
+        middle=exp(priors.lengthscale.mean),
+        common=priors.common_lengthscale,
+        own=priors.lengthscale.sd,
+        noise_low=exp(0.5 * (noise.mean - 2 * noise.sd)),
+        noise_high=exp(0.5 * (noise.mean + 2 * noise.sd)),
+        samples=auto_model.SAMPLES,
+        stated=auto_model.STATED,
+        exact=auto_model.EXACT,
+        kernels=f"{', '.join(names[:-1])} or {names[-1]}",
         compress_from=auto_model.WARP_FROM,
         begin=auto_cells.BEGIN,
         candidates=auto_cells.CANDIDATES,
@@ -165,10 +178,6 @@ def page(rows: Sequence[Row]) -> str:
         widest=averaging.WIDEST,
         rows=auto_cells.ROWS,
         rows_per_axis=auto_cells.ROWS_PER_AXIS,
-        drawn=auto_model.SETTINGS - 1,
-        settings=auto_model.SETTINGS,
-        spread=auto_model.SPREAD,
-        own_spread=auto_model.OWN_SPREAD,
         uniform=auto_score.UNIFORM,
         near=auto_score.NEAR * len(auto_score.SCALES),
         best=auto.BEST,
@@ -178,10 +187,7 @@ def page(rows: Sequence[Row]) -> str:
         promising=auto.PROMISING,
         repeat_worth=auto.REPEAT_WORTH,
         doubt=auto_score.DEVIATION_FACTOR,
-        wider=auto.WIDER,
-        wider_gain=auto.WIDER_GAIN,
-        highest=auto.HIGHEST,
-        upper=100 * acquisition.UPPER,
+        upper=100 * CREDIBLE_LEVEL,
         problems=len(problems),
         fewest=min(dimensions),
         most=max(dimensions),

@@ -23,24 +23,24 @@ _ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(_ROOT / "benchmarks"), str(_ROOT / "src")]
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from math import inf, sqrt
+from dataclasses import dataclass, field
+from math import inf, log
 from types import ModuleType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from timing import table
 
 import quadrat as qd
 from quadrat._core.arrays import Array
-from quadrat.gp import LogNormal
+from quadrat.gp import HyperPriors, LogNormal
 from quadrat.methods.auto import acquisition as auto_score
+from quadrat.methods.auto import method as auto_method
 from quadrat.methods.auto import surrogate as auto_model
 from quadrat.methods.auto.method import Auto, AutoSearch
 from quadrat.methods.base import Domain, Proposal
-from quadrat.randomness import generator
 from quadrat.space import Space
 from regret import suite
 from regret.adapter import Quadrat
@@ -72,30 +72,14 @@ Made by `python benchmarks/regret/ablation.py` from the rows beside it; the vari
 
 @dataclass(frozen=True, kw_only=True)
 class AveragedOver(Auto):
-    """The default method, averaged over another number of settings; 1 is the most likely alone."""
+    """The default method, whose search averages over another number of samples."""
 
-    settings: int
-
-    def start(self, domain: Domain, seed: int) -> AutoSearch:
-        search = super().start(domain, seed)
-        search.model.settings = self.settings
-        return search
-
-
-@dataclass(frozen=True, kw_only=True)
-class DrawnIndependently(Auto):
-    """The default method, whose draws of length-scales have nothing in common."""
+    samples: int
 
     def start(self, domain: Domain, seed: int) -> AutoSearch:
         search = super().start(domain, seed)
-        search.model = _IndependentModel(domain, seed, search.model.first)
+        search.model.samples = self.samples
         return search
-
-
-class _IndependentModel(auto_model.LearnedModel):
-    def _offsets(self, parameters: int) -> Array:
-        rng = generator(self.seed, self.trials, auto_model._DRAWS)
-        return auto_model.SPREAD * rng.standard_normal((self.settings - 1, parameters))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,28 +140,33 @@ class Variant:
                 setattr(self.module, name, value)
 
 
+def _priors(**changed: Any) -> Callable[..., HyperPriors]:
+    """Return what makes the priors with these in the place of the default's."""
+    return lambda **given: HyperPriors(**changed, **given)
+
+
 FULL = "full"
-_PRIORS = auto_model.PRIORS
 VARIANTS = {
     FULL: Variant("nothing"),
-    "one setting": Variant("the most likely hyper-parameters alone, nothing is averaged", AveragedOver(settings=1)),
-    "ten settings": Variant("averaged over 10 settings", AveragedOver(settings=10)),
-    "one smoothness": Variant("always Matérn 5/2", constants={"SMOOTHNESSES": (2.5,), "USUAL": 0}),
+    "one sample": Variant("one sample of the hyper-parameters, nothing is averaged", AveragedOver(samples=1)),
+    "five samples": Variant("averaged over 5 samples", AveragedOver(samples=5)),
+    "thirty samples": Variant("averaged over 30 samples", AveragedOver(samples=30)),
+    "one smoothness": Variant("always Matérn 5/2", constants={"KERNELS": auto_model.USUAL}),
     "separate length-scales": Variant(
-        "each length-scale has its own prior, LogNormal(-0.7, √3), and nothing in common",
-        constants={"PRIORS": replace(_PRIORS, lengthscale=LogNormal(-0.7, sqrt(3.0)), common_lengthscale=0.0)},
+        "each length-scale has its own prior, LogNormal(-0.7, 1.1), and nothing in common",
+        constants={"HyperPriors": _priors(lengthscale=LogNormal(-0.7, 1.1), common_lengthscale=0.0)},
     ),
-    "one length-scale, nearly": Variant(
-        "length-scales differ from a common one by an sd of .1, it from its mean by 1.5",
-        constants={"PRIORS": replace(_PRIORS, lengthscale=LogNormal(-0.7, 0.1), common_lengthscale=1.5)},
+    "longer length-scales": Variant(
+        "length-scales are expected to grow with the square root of the number of axes, here of 6",
+        constants={"HyperPriors": _priors(lengthscale=LogNormal(-0.7 + 0.5 * log(6), 0.5))},
     ),
-    "narrower noise prior": Variant(
-        "noise variance with the prior LogNormal(-4, 1)",
-        constants={"PRIORS": replace(_PRIORS, noise_variance=LogNormal(-4.0, 1.0))},
+    "wider length-scales": Variant(
+        "the scale that length-scales have in common differs from its mean by an sd of 1.5",
+        constants={"HyperPriors": _priors(common_lengthscale=1.5)},
     ),
-    "independent draws": Variant("settings are drawn without a part that length-scales share", DrawnIndependently()),
-    "compared always": Variant("smoothnesses are compared at every fit", constants={"COMPARE_EVERY": 1}),
-    "compared seldom": Variant("smoothnesses are compared at every eighth fit", constants={"COMPARE_EVERY": 8}),
+    "learned at every trial": Variant(
+        "samples are drawn anew at every trial", constants={"last_due": lambda trials, _: trials}
+    ),
     "never compressed": Variant("low values are always seen as they are told", constants={"WARP_FROM": inf}),
     "compressed lightly": Variant(
         "low values are compressed wherever the evidence is in favour of it", constants={"WARP_FROM": 0.0}
@@ -185,11 +174,17 @@ VARIANTS = {
     "no centre": Variant("the first point is one of the Sobol sequence too", Uncentred()),
     "ten initial points": Variant("the model decides from the eleventh trial on", Auto(n_initial=10)),
     "no climbs": Variant("the best of the candidates is asked for as it is", constants={"STEPS": 1}, module=auto_score),
-    "no doubt": Variant(
-        "the improvement is computed with the deviations that the settings say, not"
+    "no wider deviations": Variant(
+        "the improvement is computed with the deviations of the posterior, not"
         f" {auto_score.DEVIATION_FACTOR:g} times those",
         constants={"DEVIATION_FACTOR": 1.0},
         module=auto_score,
+    ),
+    "second looks as dear": Variant(
+        "a point is measured again as soon as that is worth more than a new point, not"
+        f" {auto_method.REPEAT_WORTH:g} times as much",
+        constants={"REPEAT_WORTH": 1.0},
+        module=auto_method,
     ),
     "no second looks": Variant("no point is evaluated again for its worth", LookingOnce()),
 }

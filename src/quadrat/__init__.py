@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     from quadrat.methods import CGPUCB, LPGPUCB, MFGPUCB, Auto, LevelSet, Method, RandomSearch, SobolSearch, StableOpt
     from quadrat.optimizer import (
         FAILED,
+        Advice,
         BestSeen,
         CertificateReport,
         Estimate,
@@ -62,7 +63,7 @@ _HOME = {
     "kernels": "Matern SquaredExponential",
     "loop": "Result maximize minimize",
     "methods": "Auto CGPUCB LPGPUCB LevelSet MFGPUCB Method RandomSearch SobolSearch StableOpt",
-    "optimizer": "BestSeen CertificateReport Estimate FAILED LevelSetReport"
+    "optimizer": "Advice BestSeen CertificateReport Estimate FAILED LevelSetReport"
     " Measured Optimizer Recommendation Trial TrialRecord",
     "space": "Categorical Context Fidelity Fixed Float Int Space",
 }
@@ -88,6 +89,7 @@ __all__ = [
     "FAILED",
     "LPGPUCB",
     "MFGPUCB",
+    "Advice",
     "Assumptions",
     "Auto",
     "BestSeen",

@@ -93,7 +93,7 @@ def test_the_summary_says_what_best_says(direction: str, capsys: Capture) -> Non
     low, high = found.credible_interval
     value = f"{found.value:.6g} ({low:.4g} to {high:.4g}, 90 %)"
     assert said["recommended"] == f"{value}  x={found.params['x']:.6g}, y={found.params['y']:.6g}"
-    assert said["could gain"].startswith(f"{found.estimated_gain:.3g}, at most ")
+    assert said["could gain"].startswith(f"{found.estimated_gain:.3g} on average, at most ")
     best = found.best_seen
     seen = f"{best.value:.6g} in trial {best.number}  x={best.params['x']:.6g}, y={best.params['y']:.6g}"
     assert said["best seen"].startswith(seen)

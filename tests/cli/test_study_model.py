@@ -58,6 +58,18 @@ def test_the_default_is_what_best_says() -> None:
     assert (found.certificate, found.level_set, found.cells) == (None, None, None)
 
 
+def test_a_model_that_fits_badly_is_warned_of_with_the_studys_numbers() -> None:
+    study = optuna.create_study(direction="minimize")
+    study.add_trial(create_trial(state=TrialState.FAIL))
+    for i in range(20):
+        value = (i / 20 - 0.3) ** 2 + 0.01 * (i * 7 % 5) + 5 * (i == 11)
+        study.add_trial(create_trial(params={"x": i / 20}, distributions={"x": FloatDistribution(0, 1)}, value=value))
+    warning = model_of(study, None).fit_warning
+    assert warning is not None
+    assert warning.startswith("The model fits badly: trial 12 gave 5.0")
+    assert model_of(study, RandomSearch()).fit_warning is None
+
+
 def test_cells_are_those_that_the_next_trial_is_chosen_from() -> None:
     study = study_of("maximize")
     method = LP0(kernel=Matern(2.5, 0.3), norm_bound=5, noise=0.1, budget=50)

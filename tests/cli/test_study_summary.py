@@ -23,6 +23,12 @@ def test_only_what_there_is_has_a_line() -> None:
     assert summary_lines("why not", [], 80, BLOCKS) == [("recommended", "nothing: why not")]
 
 
+def test_a_model_that_fits_badly_is_said_last() -> None:
+    model = StudyModel(PLAIN, fit_warning="The model fits badly: trial 3.")
+    assert summary_lines(model, [], 80, BLOCKS)[-1] == ("warning", "The model fits badly: trial 3.")
+    assert model_json(model)["fit_warning"] == "The model fits badly: trial 3."
+
+
 def test_a_certificate_or_why_there_is_none() -> None:
     lines = dict(summary_lines(StudyModel(CERTIFIED, CertificateReport(0.25)), [], 80, BLOCKS))
     assert lines["recommended"] == "1 (0.5 to 1.5, certified)  x=0.5"

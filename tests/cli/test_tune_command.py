@@ -235,6 +235,14 @@ def test_time_is_a_limit_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 1 <= len(study().trials) < 10
 
 
+def test_a_gain_is_a_limit_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune("-n", "20", "--stop-at-gain", "1e6") == 0
+    assert len(study().trials) == 5
+    assert "at most 1e+06 is left to gain" in capsys.readouterr().out
+    assert tune("--stop-at-gain", "-1") == 2
+    assert "stop-at-gain: expected a number >= 0, got -1" in capsys.readouterr().err
+
+
 def test_failures_are_shown_and_do_not_end_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert tune("-n", "8", objective="train.py:sometimes") == 0
     out, err = capsys.readouterr()

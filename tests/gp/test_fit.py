@@ -31,6 +31,7 @@ X = RNG.random((25, 2))
 Y = 3 + 2 * (np.sin(5 * X[:, 0]) + 0.3 * X[:, 1] + 0.1 * RNG.normal(size=25))
 REPLICATED = Observations.merge(X[RNG.integers(0, 12, 25)], Y)
 MIXED = REPLICATED + Observations.merge(X[:5], Y[:5], RNG.uniform(0.01, 0.1, 5))
+SPOILED = MIXED.with_extra(np.array([1, len(MIXED) - 1]), np.array([3.0, 2.0]))
 KERNELS: list[Kernel] = [
     Matern(2.5, (0.3, 0.8)),
     Matern(0.5, 0.5, amplitude=2.0),
@@ -41,7 +42,9 @@ KERNELS: list[Kernel] = [
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-@pytest.mark.parametrize("data", [Observations.merge(X, Y), REPLICATED, MIXED], ids=["plain", "replicated", "mixed"])
+@pytest.mark.parametrize(
+    "data", [Observations.merge(X, Y), REPLICATED, MIXED, SPOILED], ids=["plain", "replicated", "mixed", "outliers"]
+)
 @pytest.mark.parametrize("options", [{}, {"noise_variance": 0.2}, {"mean": 2.5}, {"standardise": False}], ids=str)
 def test_gradient_equals_finite_differences(kernel: Kernel, data: Observations, options: dict[str, float]) -> None:
     objective = LogPosterior(kernel, data, **options)  # type: ignore[arg-type]

@@ -69,6 +69,44 @@ def test_gradients_are_those_of_the_density(kernel: int, repeats: int, known: in
     np.testing.assert_allclose(gradient, [(up - down) / 2e-5 for up, down in ends], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("kernel", range(4))
+@pytest.mark.parametrize(("repeats", "known"), [(0, 0), (5, 0), (5, 4)])
+def test_gradients_with_extra_variances(kernel: int, repeats: int, known: int) -> None:
+    """An outlier's variance comes on top of the unknown one, or of a known one; the amplitude is a parameter then."""
+    data = observed(9, 2, repeats=repeats, known=known).with_extra(np.array([1, 8]), np.array([0.4, 2.0]))
+    posterior = HyperPosterior(data, KERNELS)
+    assert posterior.names[2:] == ("noise_ratio", "amplitude")
+    point = parameters_near(posterior, 1)[0]
+    value, gradient = posterior.value_and_gradient(kernel, point)
+    assert value == pytest.approx(posterior.log_density(kernel, point[None, :])[0][0], rel=1e-9)
+    steps = 1e-5 * np.eye(len(point))
+    ends = [[posterior.value_and_gradient(kernel, point + side * h)[0] for side in (1, -1)] for h in steps]
+    np.testing.assert_allclose(gradient, [(up - down) / 2e-5 for up, down in ends], rtol=1e-4, atol=1e-5)
+
+
+def test_an_extra_variance_counts_as_a_larger_noise() -> None:
+    """The density with an extra variance is that of known variances which are the sum."""
+    data = observed(6, 1)
+    extra = np.array([0.0, 0.3, 0.0, 0.0, 1.0, 0.2])
+    posterior = HyperPosterior(data.with_extra(np.arange(6), extra), [KERNELS[1]])
+    differences = []
+    for point in parameters_near(posterior, 3, 4):
+        noise = np.exp(point[1] + 2 * point[2])
+        summed = HyperPosterior(Observations.merge(data.x, data.y, noise + extra), [KERNELS[1]])
+        without_prior = posterior.log_density(0, point[None, :])[0][0] + 0.5 * (point[1] + 3.0) ** 2 / 4.0
+        differences.append(without_prior - summed.log_density(0, point[None, [0, 2]])[0][0])
+    np.testing.assert_allclose(differences, differences[0], atol=1e-8)
+
+
+@pytest.mark.parametrize(("n", "repeats"), [(12, 0), (25, 0), (15, 8)])
+def test_evidences_with_and_without_a_known_part_may_be_compared(n: int, repeats: int) -> None:
+    """A known part that is next to nothing changes nothing, although the amplitude is no longer integrated."""
+    data = observed(n, 1, repeats=repeats)
+    without = HyperPosterior(data, KERNELS)
+    almost = without.of(data.with_extra(np.array([0]), np.array([1e-9])))
+    assert almost.log_evidence == pytest.approx(without.log_evidence, abs=0.15)
+
+
 def test_replicates_say_what_all_measurements_say() -> None:
     """Merged and unmerged: the densities differ by a constant. A of all measurements has repeated rows."""
     rng = np.random.default_rng(3)
@@ -337,7 +375,7 @@ def test_every_kernel_is_tried() -> None:
 def test_the_prior_among_proposals_has_its_own_density() -> None:
     """The weight of a proposal from the prior is the density of the posterior divided by that of the prior."""
     posterior = HyperPosterior(Observations.merge([[0.5]], [1.0]), [KERNELS[2]])
-    shape = posterior._shapes()[0]
+    shape = posterior._shapes[0]
     parameters, logs, _ = posterior._propose(0, shape, 1, np.random.default_rng(3))  # one proposal is the prior's
     value = posterior.log_density(0, parameters)[0]
     away = parameters[0] - posterior._mean

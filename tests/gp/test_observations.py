@@ -76,3 +76,27 @@ def test_a_subset_keeps_what_is_known_of_its_means() -> None:
     assert some.count.tolist() == [0.0, 2.0]
     assert some.scatter.tolist() == [0.0, 2.0]
     assert some.known_variance.tolist() == [0.5, 0.0]
+
+
+def test_an_extra_variance_comes_on_top() -> None:
+    data = Observations.merge(X, Y) + Observations.merge(X[:1], [3.0], 0.2)
+    more = data.with_extra(np.array([1, 4]), np.array([5.0, 7.0]))
+    np.testing.assert_allclose(more.noise_variance(0.6), [0.2, 5.3, 0.6, 0.6, 7.2])
+    np.testing.assert_array_equal(data.known_variance, [0, 0, 0, 0, 0.2])
+
+
+def test_rows_are_merged_as_measurements_are() -> None:
+    apart = Observations(X, Y, np.ones(7), np.zeros(7), np.zeros(7))
+    for rows in (apart, Observations.merge(X[:4], Y[:4]) + Observations.merge(X[4:], Y[4:])):
+        merged, wanted = rows.merged(), Observations.merge(X, Y)
+        for name in ("x", "y", "count", "scatter", "known_variance"):
+            np.testing.assert_allclose(getattr(merged, name), getattr(wanted, name), atol=1e-12)
+
+
+def test_rows_with_a_known_part_stay_apart() -> None:
+    apart = Observations(X, Y, np.ones(7), np.zeros(7), np.zeros(7)).with_extra(np.array([2]), np.array([9.0]))
+    merged = (apart + Observations.merge(X[:1], [3.0], 0.2)).merged()
+    assert merged.count.tolist() == [2, 2, 1, 1, 1, 0]
+    assert merged.known_variance.tolist() == [0, 0, 0, 0, 9.0, 0.2]
+    assert merged.y[4] == Y[2]
+    assert len(merged.merged()) == 6

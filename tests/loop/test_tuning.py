@@ -196,9 +196,8 @@ def test_stop_rules() -> None:
     assert result.n_trials == 5, "not before the scale of the values is known"
     upper = result.estimated_gain_upper
     assert upper is not None
-    assert (
-        result.message == f"the estimated gain is at most {upper:.4g} with 90 % (stop_at_gain is 1000) after 5 trials"
-    )
+    said = f"with more than 99 % at most 1000 is left to gain, and with 90 % at most {upper:.4g}"
+    assert result.message == f"{said} (stop_at_gain) after 5 trials"
     result = maximize(lambda p: p["x"] * (1 - p["x"]), LINE, n_trials=100, method=CERTIFYING, stop_at_certificate=1.0)
     assert result.certificate is not None
     assert result.certificate <= 1.0

@@ -109,3 +109,6 @@ def test_a_title_says_what_was_dropped() -> None:
     assert layout["title"]["text"].startswith("All trials<br>")
     assert found.remark in layout["title"]["text"]
     assert layout["height"] == 300
+    warned = json.loads(found.titled("All trials", 300, ["one", "two"]))["layout"]
+    assert warned["margin"]["t"] > layout["margin"]["t"]
+    assert warned["title"]["text"].index("one") < warned["title"]["text"].index("two")

@@ -23,6 +23,7 @@ from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.loop.workers import ExecutorGone, Finished, Here, OnExecutor, WorkerDied, Workers
 from quadrat.studies import Coordinator
 from quadrat.studies.lease import Lease
+from quadrat.studies.notes import METHOD
 from quadrat.studies.telling import FAILURE
 from quadrat.studies.trials import REPLICATES, STANDARD_ERROR
 
@@ -387,6 +388,28 @@ def test_a_timeout_lets_what_runs_finish(tmp_path: Path) -> None:
     assert run(study, slow, n_trials=50, timeout=0.3) == "timeout"
     assert 1 <= len(study.trials) < 10
     assert all(trial.state is TrialState.COMPLETE for trial in study.trials)
+
+
+def test_a_study_ends_when_little_is_left_to_gain(tmp_path: Path) -> None:
+    """Not before five results; the same study then begins nothing more, and one that leaves nothing goes on."""
+    study = study_at(tmp_path / "log")
+    said = run(study, value_of, n_trials=9, stop_at_gain=1e6)
+    assert said.startswith("with more than 99 % at most 1e+06 is left to gain, and with 90 % at most ")
+    assert said.endswith(" (stop-at-gain) after 5 results")
+    assert len(study.trials) == 5
+    assert run(study, value_of, n_trials=9, stop_at_gain=1e6) == said
+    assert len(study.trials) == 5
+    assert run(study, value_of, n_trials=7, stop_at_gain=0.0) == "all 7 trials done"
+
+
+def test_a_method_without_an_estimate_of_the_gain_does_not_stop_by_it(tmp_path: Path) -> None:
+    study = study_at(tmp_path / "log")
+    study.set_user_attr(METHOD, "LPGPUCB(kernel=Matern(2.5, 0.5), norm_bound=2, noise=0.1, budget=20)")
+    with pytest.raises(
+        InvalidInput, match=r"stop-at-gain: expected a method that estimates .* such as Auto, got LPGPUCB"
+    ):
+        run(study, value_of, n_trials=9, stop_at_gain=0.1)
+    assert not study.trials
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -10,14 +10,15 @@ from optuna.distributions import FloatDistribution
 from optuna.study import Study
 from optuna.trial import TrialState
 
-from quadrat.errors import InvalidInput
+from quadrat.errors import InvalidInput, QuadratWarning
 from quadrat.integrations import recommend
 from quadrat.kernels import Matern
-from quadrat.methods import LP0, PiGPUCB
+from quadrat.methods import LP0, Auto, PiGPUCB, RandomSearch
 from quadrat.plots.run_view import RunView
 from quadrat.report.findings import findings_of
 from quadrat.report.source import report_source
-from quadrat.studies.notes import METHOD, count_pruned, kept_method, why_uncertified
+from quadrat.studies.notes import METHOD, VERSION, count_pruned, keep_version, kept_method, why_uncertified
+from quadrat.studies.sampler import QuadratSampler
 
 TEXT = "LP0(kernel=Matern(2.5, 0.5), norm_bound=2, noise=0.1, budget=20)"
 CERTIFYING = LP0(kernel=Matern(2.5, 0.5), norm_bound=2, noise=0.1, budget=20)
@@ -86,3 +87,52 @@ def test_figures_and_reports_are_of_the_method_that_is_kept() -> None:
     assert spoiled.certificate.value is None
     assert str(spoiled.certificate.reason).startswith("1 trial was pruned")
     assert spoiled.subtitle.endswith("6 trials: 5 complete, 1 pruned (no result)")
+
+
+# --- the version of the method
+
+SAMPLED = {"x": FloatDistribution(0, 1)}
+
+
+def asked(study: Study, count: int = 2) -> None:
+    for _ in range(count):
+        trial = study.ask(SAMPLED)
+        study.tell(trial, trial.params["x"])
+
+
+def test_a_study_of_an_older_version_says_so_once() -> None:
+    """An old study is one that a sampler of ours has chosen trials of, without a note of the version."""
+    study = optuna.create_study(sampler=QuadratSampler(search_space=SAMPLED, seed=0))
+    asked(study)
+    assert study.user_attrs[VERSION] == {"Auto": Auto.version}, "a new one names its version, and nothing is warned of"
+    study.set_user_attr(VERSION, None)
+    study.sampler = QuadratSampler(search_space=SAMPLED, seed=0)
+    with pytest.warns(
+        QuadratWarning, match="chosen by version 1 of Auto; suggestions now come from version 2"
+    ) as caught:
+        asked(study)
+    assert len(caught) == 1
+    assert study.user_attrs[VERSION] == {"Auto": 2}
+    study.sampler = QuadratSampler(search_space=SAMPLED, seed=0)
+    asked(study)
+
+
+def test_nothing_is_said_where_the_method_is_the_same_or_chose_nothing() -> None:
+    study = optuna.create_study(sampler=QuadratSampler(search_space=SAMPLED, method="RandomSearch", seed=0))
+    asked(study)
+    assert VERSION not in study.user_attrs, "a method that never changed has version 1, which is not noted"
+    assert keep_version(study, RandomSearch()) is None
+    other = study_of(None)  # of another sampler
+    assert keep_version(other, Auto()) is None
+    assert other.user_attrs[VERSION] == {"Auto": 2}
+
+
+def test_a_note_that_somebody_else_wrote_is_read_as_none_or_kept() -> None:
+    for odd in ("two", ["Auto", 2], {"Auto": "2"}, {"Auto": True}):
+        study = study_of(None)
+        study.set_user_attr(VERSION, odd)
+        assert keep_version(study, Auto()) is None
+        assert study.user_attrs[VERSION] == {"Auto": 2}
+    study.set_user_attr(VERSION, {"Auto": 7, "Other": 3})
+    assert keep_version(study, Auto()) is None
+    assert study.user_attrs[VERSION] == {"Auto": 7, "Other": 3}, "a newer version than this is not taken back"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import warnings
 from typing import Any
 
 import optuna
@@ -19,6 +20,7 @@ from tests.traces.plain import Plain
 from tests.traces.storing import EXPECTED, JOURNALS, STATES, STORED, journal_path, kept_in, nexts_of, state_path
 
 import quadrat as qd
+from quadrat.errors import QuadratWarning
 
 SAME_KIND = read(FINGERPRINT) == fingerprint()
 EXPECTATIONS = read(EXPECTED)
@@ -130,3 +132,25 @@ def test_what_is_kept_is_small_and_says_nothing_of_a_machine() -> None:
             lease = record.get("user_attr", {}).get("quadrat:coordinator") or {"host": "host", "pid": 1}
             assert (lease["host"], lease["pid"]) == ("host", 1)
             assert record["worker_id"].startswith("worker-")
+
+
+@pytest.mark.filterwarnings("error::quadrat.errors.QuadratWarning")
+def test_a_state_of_an_older_version_of_its_method_says_so() -> None:
+    """Once, and only where the method has changed since."""
+    for name, kept in STATES.items():
+        method = rebuilt_quietly(name).method
+        if method.version == 1:
+            rebuilt(name, read(state_path(name)))
+            continue
+        with pytest.warns(
+            QuadratWarning, match=f"version 1 of {type(method).__name__}; suggestions now come from"
+        ) as told:
+            optimizer = rebuilt(name, read(state_path(name)))
+        assert len(told) == 1, kept
+        rebuilt(name, optimizer.state())
+
+
+def rebuilt_quietly(name: str) -> qd.Optimizer:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", QuadratWarning)
+        return rebuilt(name, read(state_path(name)))

@@ -86,6 +86,7 @@ methods.ucb.igp_ucb: methods.igp_ucb
 methods.ucb.improvement: methods.improvement
 methods.ucb.pi_gp_ucb: methods.cell_maxima methods.pi_gp_ucb methods.pi_search
 methods.ucb.ucb1: methods.arms methods.ucb1
+optimizer.advice: report.next_step
 optimizer.history: optimizer.costs
 optimizer.importing: optimizer.batch optimizer.past_study optimizer.past_table optimizer.past_trials
 optimizer.notebook: optimizer.best_so_far optimizer.level_set_html optimizer.optimizer_html

@@ -20,12 +20,13 @@ from quadrat._core.arrays import read_decimal
 from quadrat.cli.screen import Screen, brief, refusal
 from quadrat.cli.show_command import STATES, described, many, plain, value_text
 from quadrat.cli.study_commands import Where, best_table, opened, print_json
+from quadrat.cli.study_model import model_of
 from quadrat.cli.trial_table import Line, trial_table
 from quadrat.errors import InvalidInput, NotAvailable, QuadratError
 from quadrat.optimizer.outcome import FAILED, Estimate
 from quadrat.space import Space
 from quadrat.studies.distributions import suggest
-from quadrat.studies.notes import kept_space
+from quadrat.studies.notes import kept_method, kept_space
 from quadrat.studies.opening import check_one_objective, find_study, open_study
 from quadrat.studies.results_file import ResultsFile, read_results, write_results
 from quadrat.studies.running_trials import why_chosen
@@ -91,7 +92,16 @@ def ask(where: Where, beginning: Beginning, n: int, *, as_json: bool) -> None:
     _say(screen, "\nWhy: " + "; ".join(f"trial {number}: {why}" if n > 1 else why for number, _, why in asked) + ".")
     if waiting:
         _say(screen, f"\nAsked before, and without a result yet: {_trials(waiting)}.")
+    _say(screen, _advice(study))
     screen.say(f"\nReport a result with\n  {where.command('tell NUMBER VALUE')}")
+
+
+def _advice(study: Study) -> str:
+    """Return what the trials told so far advise; nothing where they do not."""
+    try:
+        return f"\nAdvice: {model_of(study, kept_method(study), most_cells=0).advice}"
+    except QuadratError:  # such as no complete trial: what was asked is asked all the same
+        return ""
 
 
 def tell(

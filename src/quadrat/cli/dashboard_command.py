@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Mapping
+from textwrap import wrap
 
 from optuna.study import Study
 
@@ -12,7 +13,7 @@ from quadrat.cli.screen import Screen, brief, refusal, visible
 from quadrat.cli.study_commands import Where, opened
 from quadrat.errors import InvalidInput
 from quadrat.integrations.dashboard import FIGURE_BYTES, Drawn, serve
-from quadrat.plots.style import graph_objects
+from quadrat.plots.style import graph_objects, plain
 from quadrat.studies.opening import check_one_objective
 from quadrat.studies.storage import close_storage
 
@@ -26,7 +27,8 @@ _TITLES = {  # short: there is half a page for them
 }
 _HIGHEST = 440  # pixels: what is higher is cut off
 _SLICED = 6  # parameters, in two rows
-_TITLE_BYTES = 400  # of the title, which is added when the size is known
+_TITLE_BYTES = 1200  # of the title and a warning below it, which are added when the size is known
+_LINE = 95  # characters of a warning in half a page
 
 
 def dashboard(where: Where, port: int) -> None:
@@ -63,7 +65,12 @@ def dashboard_figures(study: Study) -> Mapping[str, Drawn]:
     from quadrat.plots import RunView
     from quadrat.report.figures import figures_of
 
-    figures = figures_of(RunView.of(study), FIGURE_BYTES - _TITLE_BYTES, only=tuple(_TITLES), sliced=_SLICED)
-    drawn = {one.name: Drawn(one.drawn.titled(_TITLES[one.name], _HIGHEST)) for one in figures}
+    view = RunView.of(study)
+    figures = figures_of(view, FIGURE_BYTES - _TITLE_BYTES, only=tuple(_TITLES), sliced=_SLICED)
+    warned = wrap(plain(view.fit_warning or "", 600), _LINE)
+    drawn = {
+        one.name: Drawn(one.drawn.titled(_TITLES[one.name], _HIGHEST, warned if one.name == "progress" else ()))
+        for one in figures
+    }
     # Very many parameters may leave a figure too large without a single point to drop.
     return {name: one for name, one in drawn.items() if len(one.json) <= FIGURE_BYTES}

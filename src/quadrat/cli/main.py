@@ -310,6 +310,14 @@ def tune(
             **_DECIMAL,
         ),
     ] = None,
+    stop_at_gain: Annotated[
+        float | None,
+        typer.Option(
+            "--stop-at-gain",
+            help="End when at most this much is left to gain with 90 %, as sure as the model is.",
+            **_DECIMAL,
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Tune a function: ask, evaluate, tell, until there are enough trials.
@@ -337,6 +345,7 @@ def tune(
             executor=executor,
             scheduler=scheduler,
             trial_timeout=trial_timeout,
+            stop_at_gain=stop_at_gain,
             as_json=as_json,
         )
     )

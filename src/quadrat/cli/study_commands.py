@@ -20,7 +20,7 @@ from rich.table import Table
 
 from quadrat.cli.screen import Screen, visible
 from quadrat.cli.study_model import model_of
-from quadrat.cli.study_summary import certificate_text, pruned_text, value_text
+from quadrat.cli.study_summary import certificate_text, gain_text, pruned_text, value_text
 from quadrat.cli.trial_table import shown
 from quadrat.errors import InvalidInput
 from quadrat.space import Space
@@ -107,9 +107,8 @@ def best_table(study: Study) -> tuple[Table, str]:
     for name in {**found.params, **found.best_seen.params}:
         table.add_row(shown(name), _cell(found.params, name), _cell(found.best_seen.params, name))
     table.add_row("value", value_text(found), f"{found.best_seen.value:.6g}")
-    if found.estimated_gain is not None and found.estimated_gain_upper is not None:
-        gain = f"{found.estimated_gain:.3g}, at most {found.estimated_gain_upper:.3g} (90 %)"
-        table.add_row("could be gained", gain, "")
+    if found.gain is not None:
+        table.add_row("could be gained", gain_text(found), "")
     if model.certificate is not None:
         table.add_row("certificate", certificate_text(model.certificate), "")
     return table, f"{found.why}{pruned and f' {pruned}'}"
@@ -121,7 +120,7 @@ def best_data(study: Study) -> dict[str, Any]:
     And how many trials were pruned, where some were: they do not count as results.
     """
     model, pruned = model_of(study, kept_method(study), most_cells=0), count_pruned(study)
-    said = {**asdict(model.recommendation), **({"pruned": pruned} if pruned else {})}
+    said = {**model.recommendation.to_dict(), **({"pruned": pruned} if pruned else {})}
     if model.certificate is None:
         return said
     return {**said, "certificate": asdict(model.certificate)}

@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from optuna.study import Study
+from optuna.trial import TrialState
 
 from quadrat.cli.cell_table import CellRow, cell_rows
 from quadrat.errors import NotAvailable
 from quadrat.methods.base import Method
-from quadrat.optimizer import CertificateReport, LevelSetReport, Optimizer, Recommendation
+from quadrat.optimizer import Advice, CertificateReport, LevelSetReport, Optimizer, Recommendation
+from quadrat.optimizer.advice import advise, situation_of
 from quadrat.studies.distributions import Searched
-from quadrat.studies.recommendation import recommendation_in, run_of
+from quadrat.studies.recommendation import StudyRun, recommendation_in, run_of
+from quadrat.studies.trials import values_of
 
 __all__ = ["StudyModel", "model_of"]
 
@@ -22,15 +25,18 @@ __all__ = ["StudyModel", "model_of"]
 class StudyModel:
     """What is said of a study: what to use, with trial numbers of the study, and what the method has beside it.
 
-    A certificate is there for methods that certify, a level set for those with a threshold. The cells come with the
-    most promising first; `n_cells` says how many the method has.
+    The advice says what to do next. A certificate is there for methods that certify, a level set for those with a
+    threshold. The cells come with the most promising first; `n_cells` says how many the method has. `fit_warning` says
+    that the model fits badly; None where nothing says so.
     """
 
     recommendation: Recommendation
+    advice: Advice
     certificate: CertificateReport | None = None
     level_set: LevelSetReport | None = None
     cells: tuple[CellRow, ...] | None = None
     n_cells: int = 0
+    fit_warning: str | None = None
 
     @property
     def bounded(self) -> bool:
@@ -46,16 +52,34 @@ def model_of(study: Study, method: Method | None, *, most_cells: int | None = No
     Bounds and certificates hold whoever chose the trials, as long as each was chosen before its noise and none was
     pruned. At most `most_cells` cells are returned; None is all, and with 0 none are looked for.
     """
-    if method is None:
-        return StudyModel(recommendation_in(run_of(study)))
     run = run_of(study, method=method)
     optimizer = run.optimizer
     found = recommendation_in(run)
+    advice = _advice(study, run, found)
+    if method is None:
+        return StudyModel(found, advice, fit_warning=_fit_warning(run))
     classifies = "level sets" in method.facts.handles
     certificate = run.certificate() if method.facts.certifies and not classifies else None
     level_set = _level_set(optimizer) if classifies else None
-    model = StudyModel(found, certificate, level_set, *_cells(optimizer, run.searched, most_cells))
+    cells = _cells(optimizer, run.searched, most_cells)
+    model = StudyModel(found, advice, certificate, level_set, *cells, fit_warning=_fit_warning(run))
     return model if run.uncertified is None else _uncertified(model, run.uncertified)
+
+
+def _advice(study: Study, run: StudyRun, found: Recommendation) -> Advice:
+    """Return what to do next, in the trial numbers of the study."""
+    certificate = run.certificate() if run.uncertified is None else CertificateReport(None, run.uncertified)
+    now = situation_of(run.optimizer, found, certificate)
+    running = len(study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)))
+    at = (trial.number for trial in run.trials if trial.params == found.params and values_of(trial))
+    return advise(replace(now, running=running, trial=next(at, None)))
+
+
+def _fit_warning(run: StudyRun) -> str | None:
+    try:
+        return run.optimizer.leave_one_out().renumbered([trial.number for trial in run.trials]).warning
+    except NotAvailable:  # a method without a model, or too many trials for one
+        return None
 
 
 def _uncertified(model: StudyModel, reason: str) -> StudyModel:

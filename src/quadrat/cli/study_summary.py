@@ -17,6 +17,7 @@ from quadrat.cli.trial_table import shown
 from quadrat.optimizer import CertificateReport, LevelSetReport, Recommendation
 from quadrat.optimizer.level_sets import Label
 from quadrat.optimizer.notebook import best_so_far
+from quadrat.optimizer.stated import TOO_FEW, UNVISITED, gain_words
 from quadrat.studies.notes import count_pruned
 from quadrat.studies.trials import complete_constraints, values_of
 
@@ -88,8 +89,10 @@ def summary_lines(
         *lines,
         ("recommended", f"{value_text(found)}  {_settings(found.params)}"),
         *_how_sure(model),
+        ("advice", model.advice.text),
         ("best seen", _best_seen(best.value, best.number, best.params)),
         ("", found.why),
+        *([] if model.fit_warning is None else [("warning", model.fit_warning)]),
     ]
 
 
@@ -108,17 +111,21 @@ def model_json(model: StudyModel | str) -> dict[str, Any]:
     if isinstance(model, str):
         return {
             "recommended": None,
+            "advice": None,
             "reason": model,
             "certificate": None,
             "level_set": None,
             "cells": None,
+            "fit_warning": None,
         }
     return {
-        "recommended": asdict(model.recommendation),
+        "recommended": model.recommendation.to_dict(),
+        "advice": asdict(model.advice),
         "reason": None,
         "certificate": None if model.certificate is None else asdict(model.certificate),
         "level_set": None if model.level_set is None else _level_set_json(model.level_set),
         "cells": None if model.cells is None else [asdict(cell) for cell in model.cells],
+        "fit_warning": model.fit_warning,
     }
 
 
@@ -137,17 +144,16 @@ def value_text(found: Recommendation) -> str:
     """Return the value at the recommended point with what bounds it, a certified interval before a fitted one."""
     for interval, kind in ((found.certified_interval, "certified"), (found.credible_interval, "90 %")):
         if interval is not None:
-            return f"{found.value:.6g} ({interval[0]:.4g} to {interval[1]:.4g}, {kind})"
+            bounds = f"{interval[0]:.4g} to {interval[1]:.4g}, {kind}"
+            return f"{found.value:.6g} ({bounds if found.too_few is None else TOO_FEW + ' how sure that is'})"
     return f"{found.value:.6g}"
 
 
 def _how_sure(model: StudyModel) -> list[tuple[str, str]]:
     """Return how far from the best the recommended point can be, and what is known of the threshold."""
     found, lines = model.recommendation, []
-    if found.estimated_gain is not None:
-        upper = found.estimated_gain_upper
-        most = "" if upper is None else f", at most {upper:.3g} (90 %)"
-        lines.append(("could gain", f"{found.estimated_gain:.3g}{most}"))
+    if found.gain is not None:
+        lines.append(("could gain", gain_text(found)))
     if found.estimated_feasibility is not None:
         lines.append(("constraints", f"met with a chance of {100 * found.estimated_feasibility:.3g} %"))
     if model.certificate is not None:
@@ -155,6 +161,13 @@ def _how_sure(model: StudyModel) -> list[tuple[str, str]]:
     if model.level_set is not None:
         lines.append(("level set", _level_set(model.level_set)))
     return lines
+
+
+def gain_text(found: Recommendation) -> str:
+    """Return what is left to gain, or that nobody can say; nothing without an estimate."""
+    if found.gain is None or found.too_few is not None:
+        return "" if found.gain is None else TOO_FEW
+    return f"{gain_words(found.gain, 3)}{f'; {UNVISITED}' if found.gain.rests_on_unvisited else ''}"
 
 
 def certificate_text(report: CertificateReport) -> str:

@@ -66,6 +66,7 @@ class TuneOptions:
     executor: str | None = None
     scheduler: str | None = None
     trial_timeout: float | None = None
+    stop_at_gain: float | None = None
     as_json: bool = False
 
     @property
@@ -211,6 +212,7 @@ def _run(options: TuneOptions, study: Study, reference: ObjectiveReference, spac
             n_trials=sys.maxsize if options.total is None else options.total,
             timeout=options.timeout,
             trial_timeout=options.trial_timeout,
+            stop_at_gain=options.stop_at_gain,
             on_told=shown.show_ended,
         ).run()
     return _finish(study, options, screen, output, ending, time.monotonic() - started)
@@ -224,6 +226,9 @@ def _check_positive(options: TuneOptions) -> None:
     for name, value in numbers.items():
         if value is not None and not (value > 0 and math.isfinite(value)):
             raise InvalidInput(f"{name}: expected a number above 0, got {value:g}")
+    gain = options.stop_at_gain
+    if gain is not None and not (gain >= 0 and math.isfinite(gain)):
+        raise InvalidInput(f"stop-at-gain: expected a number >= 0, got {gain:g}")
     if options.scheduler is not None and options.executor is None:
         raise InvalidInput(f"scheduler: expected --executor dask or ray with it, got {options.scheduler} alone")
 

@@ -6,7 +6,9 @@ from quadrat.gp.cholesky import GrowingCholesky, JitterPolicy
 from quadrat.gp.fit import Bounds, Fit, LogNormal, LogPosterior, Priors, fit_map
 from quadrat.gp.hyper_posterior import HyperPosterior, HyperPriors, HyperSamples
 from quadrat.gp.information import InformationGain, greedy_gain, realised_gain, set_gain
+from quadrat.gp.leave_one_out import LeaveOneOut
 from quadrat.gp.observations import Observations
+from quadrat.gp.outliers import Outliers, find_outliers
 from quadrat.gp.partitioned import PartitionedProcess
 from quadrat.gp.posterior import GaussianProcess
 from quadrat.gp.prediction import Prediction
@@ -22,14 +24,17 @@ __all__ = [
     "HyperSamples",
     "InformationGain",
     "JitterPolicy",
+    "LeaveOneOut",
     "LogNormal",
     "LogPosterior",
     "Observations",
+    "Outliers",
     "PartitionedProcess",
     "Prediction",
     "Priors",
     "Sketch",
     "SketchedProcess",
+    "find_outliers",
     "fit_map",
     "greedy_gain",
     "realised_gain",

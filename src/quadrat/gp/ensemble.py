@@ -8,7 +8,7 @@ the observations.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
@@ -47,8 +47,11 @@ class EnsemblePrediction:
         mean = self.mean.mean(axis=0)
         return mean, np.sqrt(np.mean(self.deviation**2 + (self.mean - mean) ** 2, axis=0))
 
-    def quantiles(self, levels: Sequence[float]) -> Array:
-        """Return quantiles of the mixture at these `levels`, each in (0, 1), shape (len(levels), m)."""
+    def quantiles(self, levels: Sequence[float], weights: Array | None = None) -> Array:
+        """Return quantiles of the mixture at these `levels`, each in (0, 1), shape (len(levels), m).
+
+        Settings count the same, or by `weights`, (M, m), which add up to 1 at each point.
+        """
         from scipy.special import ndtr, ndtri
 
         wanted = np.asarray(levels, dtype=np.float64)[:, None]
@@ -57,7 +60,8 @@ class EnsemblePrediction:
         low, high = each.min(axis=0), each.max(axis=0)
         for _ in range(60):
             middle = 0.5 * (low + high)
-            below = ndtr((middle - self.mean[:, None, :]) / self.deviation[:, None, :]).mean(axis=0) < wanted
+            shares = ndtr((middle - self.mean[:, None, :]) / self.deviation[:, None, :])
+            below = (shares.mean(axis=0) if weights is None else (weights[:, None, :] * shares).sum(axis=0)) < wanted
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return np.asarray(0.5 * (low + high))
 
@@ -88,8 +92,8 @@ class Ensemble:
     ----------
     settings
         Log hyper-parameters, shape (M, p); of samples, the logs of length-scales, one for each column.
-    noise
-        Variance of one measurement of unknown variance, under each setting, shape (M,).
+    noise_variance
+        Of one measurement of unknown variance, under each setting, shape (M,).
 
     Examples
     --------
@@ -108,8 +112,7 @@ class Ensemble:
         self._forms = [(kernels[0], slice(None))]  # profiles of distances, and the members that have them
         theta = [np.broadcast_to(kernel.lengthscales, objective.data.x.shape[1:]) for kernel in kernels]
         self._theta, self._prior = np.array(theta), np.array([kernel.variance for kernel in kernels])
-        self.noise = np.array([noise for _, noise in split])
-        self._condition(objective.data, self.noise, objective.fixed_mean)
+        self._condition(objective.data, np.array([noise for _, noise in split]), objective.fixed_mean)
         self._unsaid: tuple[Array, Array] | None = None
 
     @classmethod
@@ -136,14 +139,14 @@ class Ensemble:
         ends = np.searchsorted(samples.kernel[order], np.arange(len(kernels) + 1))
         slices = [slice(int(first), int(last)) for first, last in pairwise(ends)]
         made._forms = [pair for pair in zip(kernels, slices, strict=True) if pair[1].start < pair[1].stop]
-        made.noise = samples.noise_variance[order]
-        made._condition(data, made.noise, None)
+        made._condition(data, samples.noise_variance[order], None)
         made._unsaid = made._of_the_mean()
         return made
 
     def _condition(self, data: Observations, noises: Array, mean: float | None) -> None:
         """Condition all members on the observations; arrays are stacked, so that one call of NumPy serves them all."""
-        self.x = data.x
+        self.data, self.x = data, data.x
+        self.noise_variance = noises
         n, members = len(self.x), len(self._prior)
         self._half = np.empty((members, n, n))  # inverse of the Cholesky factor L of K + diag(v)
         self._constant = np.empty(members)
@@ -257,6 +260,27 @@ class Ensemble:
             else:
                 break
         return np.asarray(means[:, :, None] + factors @ rng.standard_normal((*means.shape, count)))
+
+    def leave_one_out(self) -> tuple[Array, Array]:
+        """Return what each observation differs by from its prediction by all others, and the deviation of that, (M, n).
+
+        Of samples alone: the uncertainty of the mean counts. See `quadrat.gp.leave_one_out` for the formulas.
+        """
+        assert self._unsaid is not None, "of samples"
+        assert len(self.x) == len(self.data), "believed points are no observations"
+        sums, total = self._unsaid
+        precision = np.einsum("smi,smi->si", self._half, self._half) - sums**2 / total[:, None]  # P_ii
+        return self._weights / precision, 1 / np.sqrt(precision)
+
+    def simulated_residuals(self, deviations: Array, count: int, rng: np.random.Generator) -> Iterator[Array]:
+        """Yield for each member residuals of `leave_one_out` of observations drawn from that member, (count, n).
+
+        `deviations` are those of `leave_one_out`.
+        """
+        assert self._unsaid is not None
+        for half, sums, total, deviation in zip(self._half, *self._unsaid, deviations, strict=True):
+            drawn = rng.standard_normal((count, len(half))) @ half  # A^-1 y for y of covariance A
+            yield (drawn - drawn.sum(axis=1, keepdims=True) / total * sums) * deviation
 
     def _distances(self, left: Array, right: Array) -> Array:
         """Scaled distances under every setting, shape (M, a, b)."""

@@ -337,7 +337,7 @@ class LogPosterior:
         sensitivity = blas.dsyr(-1.0, weights, lower=1, a=inverse, overwrite_a=1).T
         gradient = -0.5 * pull(sensitivity)
         if self.fixed_noise is None:
-            own = np.where(data._is_unknown, variances, 0.0)
+            own = np.where(data._is_unknown, noise / data._divisors, 0.0)
             slope = within_slope - 0.5 * float(sensitivity.diagonal() @ own)
             gradient = np.concatenate([gradient, [slope]])
         return value, gradient, mean

@@ -2,7 +2,8 @@
 
 Model, for n merged means y_i of r_i measurements each (`Observations`):
 
-    y_i = m + s g(x_i) + e_i,    g ~ GP(0, kappa(h)),    e_i ~ N(0, s^2 rho / r_i),  or N(0, v_i) where v_i is known
+    y_i = m + s g(x_i) + e_i,    g ~ GP(0, kappa(h)),    e_i ~ N(0, s^2 rho / r_i),  or N(0, v_i) where v_i is known,
+                                                         or N(0, s^2 rho / r_i + v_i) for an outlier
 
 The mean m has a flat prior and s^2 an inverse-gamma one; both are integrated in closed form. The other parameters have
 no unit: the length-scales theta, in sides of the cube, and the noise-to-signal ratio rho = sigma^2 / s^2. The prior of
@@ -23,7 +24,6 @@ counts by its evidence, not by the height of its mode. Samples are a function of
 References
 ----------
 [G13]   Gelman, Carlin, Stern, Dunson, Vehtari and Rubin (2013). Bayesian Data Analysis, third edition. CRC Press.
-[H24]   Hvarfner, Hellsten and Nardi (2024). Vanilla Bayesian optimization performs great in high dimensions. ICML.
 [RW06]  Rasmussen and Williams (2006). Gaussian Processes for Machine Learning. MIT Press.
 [V24]   Vehtari, Simpson, Gelman, Yao and Gabry (2024). Pareto smoothed importance sampling. JMLR 25.
 [ZS09]  Zhang and Stephens (2009). A new and efficient estimation method for the generalized Pareto distribution.
@@ -69,8 +69,7 @@ class HyperPriors:
     Parameters
     ----------
     lengthscale
-        Of each length-scale, in sides of the cube, times the square root of their number: so far apart are typical
-        points, and a function of many axes whose length-scales were no longer could not be learned at all [H24].
+        Of each length-scale, in sides of the cube.
     common_lengthscale
         Standard deviation of the shift that the logs of length-scales share, >= 0.
     noise_ratio
@@ -103,7 +102,7 @@ class HyperPriors:
     def normal(self, groups: int, *, noise: bool) -> tuple[Array, Array]:
         """Return mean (p,) and covariance (p, p) of the logs of `groups` length-scales and, with `noise`, of rho."""
         own, shared = self.lengthscale.sd**2, self.common_lengthscale**2
-        mean = np.full(groups + noise, self.lengthscale.mean + 0.5 * log(groups))
+        mean = np.full(groups + noise, self.lengthscale.mean)
         covariance = np.diag(np.full(groups + noise, own))
         mine = np.array([group not in self.separate_lengthscales for group in range(groups)])
         covariance[:groups, :groups] += shared * np.where(np.eye(groups, dtype=np.bool_), 1.0, np.outer(mine, mine))
@@ -212,7 +211,7 @@ class HyperPosterior:
             raise InvalidInput(f"groups: expected {columns} numbers that count 0, 1, ... without gaps, got {groups!r}")
         self.data, self.kernels = data, tuple(kernels)
         self.priors = HyperPriors() if priors is None else priors
-        self.groups = int(numbers.max()) + 1
+        self.groups, self._numbers = int(numbers.max()) + 1, numbers
         unknown = data.count > 0
         # A known variance of 0 needs no unit, and s^2 is integrated as where there is none.
         self._learns_noise, self._has_known = bool(unknown.any()), bool(data.known_variance.any())
@@ -226,7 +225,7 @@ class HyperPosterior:
         np.add.at(self._squares, numbers, squared_differences(data.x))
         self._rows, self._columns = np.triu_indices(n, 1)  # the order of the pairs
         self._share = np.where(unknown, 1 / np.maximum(data.count, 1.0), 0.0)  # of rho, in the noise of each mean
-        self._known = np.where(unknown, 0.0, data.known_variance)
+        self._known = data.known_variance
         self._repeats = float((data.count[unknown] - 1).sum())  # e
         self._scatter = float(data.scatter.sum())  # S
         self._measurements = n + self._repeats  # N
@@ -361,6 +360,23 @@ class HyperPosterior:
             found -= 0.5 * np.outer(traces, traces) / (2 * self._shape + 1)
         return np.asarray(found + precision)
 
+    def of(self, data: Observations, *, priors: HyperPriors | None = None) -> HyperPosterior:
+        """Return the posterior of other observations; with other `priors`, unless these are None."""
+        chosen = self.priors if priors is None else priors
+        return HyperPosterior(data, self.kernels, priors=chosen, groups=self._numbers.tolist())
+
+    @property
+    def log_evidence(self) -> float:
+        """Laplace's approximation of the log density of the values, averaged over kernels.
+
+        Up to a constant that is the same for any part of the variances that is known: more of it may be compared.
+        """
+        each = np.array([shape.evidence for shape in self._shapes])
+        # What `log_density` leaves out where s^2 is integrated: the integral of exp(-2 a t - b exp(-2 t)) over
+        # t = log s is b^-a Gamma(a) / 2. And what Laplace's Gaussian integral has for each parameter.
+        rest = 0.0 if self._has_known else lgamma(self._shape) - log(2)
+        return float(np.logaddexp.reduce(each)) - log(len(each)) + rest + 0.5 * len(self.names) * log(2 * pi)
+
     # --- samples
 
     def sample(self, count: int, rng: np.random.Generator, *, proposals: int = 160) -> HyperSamples:
@@ -373,7 +389,7 @@ class HyperPosterior:
         """
         as_whole(count, name="count", at_least=1)
         as_whole(proposals, name="proposals", at_least=1)
-        shapes = [self._shape_of(k) for k in range(len(self.kernels))]
+        shapes = self._shapes
         evidence = np.array([shape.evidence for shape in shapes])
         # Laplace's evidence is rough, so it is tempered, and no kernel goes without proposals.
         share = np.exp(0.5 * (evidence - evidence.max()))
@@ -404,6 +420,11 @@ class HyperPosterior:
     def laplace(self, kernel: int) -> float:
         """Return the log evidence of a `kernel`, by Laplace's approximation, up to the constant of `log_density`."""
         return self._shape_of(kernel).evidence
+
+    @property
+    def _shapes(self) -> list[_Proposals]:
+        """The proposals of each kernel."""
+        return [self._shape_of(kernel) for kernel in range(len(self.kernels))]
 
     def _shape_of(self, kernel: int) -> _Proposals:
         """Return the proposals of a kernel; modes are sought from that of the middle kernel, which is found first."""

@@ -55,7 +55,8 @@ class Observations:
     scatter
         Sum of squared deviations of those measurements from their mean, shape (n,).
     known_variance
-        Noise variance of the mean where it is known, shape (n,); 0 elsewhere.
+        Known noise variance of the mean, shape (n,). Where `count` is above 0 the unknown variance comes on top: there
+        it is 0, or the extra variance of an outlier.
 
     Examples
     --------
@@ -108,9 +109,29 @@ class Observations:
         """Return the means with the numbers `rows`, in this order."""
         return Observations(self.x[rows], self.y[rows], self.count[rows], self.scatter[rows], self.known_variance[rows])
 
+    def with_extra(self, rows: Ints, variance: Array) -> Observations:
+        """Return the same means, those with the numbers `rows` (k,) with so much more known variance, (k,)."""
+        known = self.known_variance.copy()
+        known[rows] += variance
+        return Observations(self.x, self.y, self.count, self.scatter, known)
+
+    def merged(self) -> Observations:
+        """Merge means of equal points, where no part of the variance is known; means with a known part stay apart."""
+        alone = (self.count == 0) | (self.known_variance > 0)
+        first, group = group_rows(self.x[~alone])
+        if len(first) == len(group):
+            return self
+        size, y, weight = len(first), self.y[~alone], self.count[~alone]
+        count = np.bincount(group, weight, size).astype(np.float64)
+        mean = np.bincount(group, weight * y, size) / count
+        within = self.scatter[~alone] + weight * (y - mean[group]) ** 2
+        scatter = np.bincount(group, within, size).astype(np.float64)
+        pooled = Observations(self.x[~alone][first], mean, count, scatter, np.zeros(size))
+        return pooled + self.subset(np.flatnonzero(alone))
+
     def noise_variance(self, unknown: float) -> Array:
         """Return the variance of each mean, shape (n,), when the unknown variance has this value."""
-        return np.where(self._is_unknown, unknown / self._divisors, self.known_variance)
+        return np.where(self._is_unknown, unknown / self._divisors, 0.0) + self.known_variance
 
     def within(self, unknown: float) -> tuple[float, float]:
         """Return the log-likelihood of the replicates around their means, and its derivative in log `unknown`."""

@@ -72,9 +72,10 @@ def minimize(
     OptimizeResult
         `x`, `fun`: the recommended point, shape (D,), and the estimate of the function there; `credible_interval`: 90 %
         of what the fitted model believes of that value, or `certified_interval` where the method certifies, None
-        otherwise; `best_seen`: an OptimizeResult with the `x` and `fun` of the lowest value, noise included; `nfev`,
-        `nit`: evaluations and batches; `success`, `message`; `optimizer`. Where no evaluation was finite, `success` is
-        False and x and fun are NaN.
+        otherwise; `recommendation`: all that is stated of it, with `interval(level)` and `gain`; `best_seen`: an
+        OptimizeResult with the `x` and `fun` of the lowest value, noise included; `nfev`, `nit`: evaluations and
+        batches; `success`, `message`; `optimizer`. Where no evaluation was finite, `success` is False and x and fun are
+        NaN.
 
     Examples
     --------
@@ -225,6 +226,7 @@ def _result(optimizer: Optimizer, box: _Box, nit: int, message: str) -> Optimize
         fun=point.value,
         credible_interval=point.credible_interval,
         certified_interval=point.certified_interval,
+        recommendation=point,
         best_seen=_made(x=box.point(best.params), fun=best.value),
         success=True,
         message=message,

@@ -10,31 +10,34 @@ from typing import Any
 from quadrat._core.html import Piece, block, pairs
 from quadrat._core.printing import labelled
 from quadrat.errors import NotAvailable
+from quadrat.methods.statements import Gain, Mixture
 from quadrat.optimizer import BestSeen, Optimizer, TrialRecord
 from quadrat.optimizer.notebook import progress_curve, progress_of
-from quadrat.optimizer.trial import gain_text, interval_text, number_text, seen_text, settings_text
+from quadrat.optimizer.stated import Stated
+from quadrat.optimizer.trial import number_text, seen_text, settings_text
 
 __all__ = ["Result", "result_html"]
 
 
 @dataclass(frozen=True, repr=False)
-class Result:
+class Result(Stated):
     """The recommended point, what is believed or certified of it, and everything that was tried.
 
-    Values are in the user's direction and units. `credible_interval` and `estimated_gain` are fitted: estimates of a
-    model that learned from the data. `certified_interval` and `certificate` hold with probability 1 - delta under the
-    assumptions that the method states. A method gives one of these pairs, or none; what it does not give is None.
+    Values are in the user's direction and units. `credible_interval` and `gain` are fitted: what a model believes that
+    learned from the data, as sure as the model is. `certified_interval` and `certificate` hold with probability
+    1 - delta under the assumptions that the method states. A method gives one of these pairs, or none; what it does not
+    give is None.
 
     Attributes
     ----------
     params, value
         The recommended parameters and the estimate of the objective there.
     credible_interval
-        90 % of the fitted model's belief on the objective at `params`.
-    estimated_gain
-        How much better than `params` anything that meets the constraints could be, by the fitted model.
-    estimated_gain_upper
-        What the fitted model believes that gain to be at most, with 90 %.
+        90 % of the fitted model's belief on the objective at `params`; `interval(level)` gives other shares.
+    gain
+        What the fitted model believes of how much better than `params` anything that meets the constraints could be:
+        `gain.mean`, `gain.quantile(level)`, `gain.chance_at_most(x)`. `estimated_gain` is its mean,
+        `estimated_gain_upper` what it is at most with 90 %.
     certified_interval
         Bounds on the objective at `params`.
     certificate
@@ -55,6 +58,8 @@ class Result:
         "maximize" or "minimize".
     estimated_feasibility
         The chance, in [0, 1], that all constraints hold at `params`, by the fitted model; None without constraints.
+    distribution, delta, too_few
+        As of a `Recommendation`.
 
     Examples
     --------
@@ -68,7 +73,7 @@ class Result:
     params: dict[str, Any]
     value: float
     credible_interval: tuple[float, float] | None
-    estimated_gain: float | None
+    gain: Gain | None
     certified_interval: tuple[float, float] | None
     certificate: float | None
     certificate_reason: str | None
@@ -80,7 +85,9 @@ class Result:
     message: str
     direction: str
     estimated_feasibility: float | None = None
-    estimated_gain_upper: float | None = None
+    distribution: Mixture | None = None
+    delta: float | None = None
+    too_few: str | None = None
     _optimizer: Optimizer | None = field(default=None, compare=False)  # for figures; a copy goes without it
 
     def __getstate__(self) -> dict[str, Any]:
@@ -102,7 +109,7 @@ class Result:
             params=best.params,
             value=best.value,
             credible_interval=best.credible_interval,
-            estimated_gain=best.estimated_gain,
+            gain=best.gain,
             certified_interval=best.certified_interval,
             certificate=report.value,
             certificate_reason=report.reason,
@@ -114,7 +121,9 @@ class Result:
             message=message,
             direction=optimizer.direction,
             estimated_feasibility=best.estimated_feasibility,
-            estimated_gain_upper=best.estimated_gain_upper,
+            distribution=best.distribution,
+            delta=best.delta,
+            too_few=best.too_few,
             _optimizer=optimizer,
         )
 
@@ -153,10 +162,8 @@ class Result:
         return [
             ("params", settings_text(self.params)),
             ("value", number_text(self.value)),
-            ("credible interval", interval_text(self.credible_interval, "fitted, 90 %")),
-            ("estimated gain", gain_text(self.estimated_gain, self.estimated_gain_upper)),
+            *self._said(),
             ("constraints", self._constraints()),
-            ("certified interval", interval_text(self.certified_interval, "under the stated assumptions")),
             ("certificate", self._certificate()),
             ("best seen", seen_text(self.best_seen)),
             ("", self.why),

@@ -21,6 +21,7 @@ from quadrat.loop.result import Result
 from quadrat.loop.workers import Finished, Objective, Workers, workers_for
 from quadrat.methods.base import Method
 from quadrat.optimizer import FAILED, Optimizer, Trial, TrialRecord
+from quadrat.optimizer.advice import FEWEST_TO_STOP, stop_reason
 from quadrat.optimizer.outcome import is_several
 from quadrat.space import Space
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["carry_out", "maximize", "minimize"]
 
-_FEWEST = 5  # complete trials before a gain ends a run: the scale of fewer values is hardly known, nor is a gain
 _logger = logging.getLogger(__name__)
 
 
@@ -80,9 +80,9 @@ def maximize(
     workers
         How many trials to keep on the executor; None is as many as it has workers.
     stop_at_gain
-        End as soon as the estimated gain is at most this with 90 % (`estimated_gain_upper`), in the units of the
-        objective: what is left to win is not worth another trial. Never before 5 complete trials. A method that
-        estimates no such gain is refused.
+        End as soon as at most this is left to gain with 90 % (`gain.upper`), as sure as the model is, in the units of
+        the objective: what is left is not worth another trial. Never before 5 complete trials, nor while there are too
+        few to say (`too_few`). `message` says with what chance. A method that estimates no such gain is refused.
     stop_at_certificate
         End as soon as the certificate is at most this.
     max_cost
@@ -304,11 +304,10 @@ class _OptimizerDoor:
                 self._end("stopped by a callback")
         if self._ending is not None or self._optimizer.best_seen is None:
             return
-        if self._plan.stop_at_gain is not None and self._complete >= _FEWEST:
-            gain = self._optimizer.recommend().estimated_gain_upper
-            if gain is not None and gain <= self._plan.stop_at_gain:
-                asked = f"stop_at_gain is {self._plan.stop_at_gain:g}"
-                self._end(f"the estimated gain is at most {gain:.4g} with 90 % ({asked})")
+        if self._plan.stop_at_gain is not None and self._complete >= FEWEST_TO_STOP:
+            reason = stop_reason(self._optimizer.recommend(), self._plan.stop_at_gain)
+            if reason is not None:
+                self._end(f"{reason} (stop_at_gain)")
         if self._plan.stop_at_certificate is not None:
             certificate = self._optimizer.certificate().value
             if certificate is not None and certificate <= self._plan.stop_at_certificate:

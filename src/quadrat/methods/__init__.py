@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     from quadrat.methods.multi_fidelity.method import MFGPUCB
     from quadrat.methods.registry import all_methods, get, names
     from quadrat.methods.robust.method import StableOpt
+    from quadrat.methods.statements import Gain, Mixture
     from quadrat.methods.surrogate import Learned
     from quadrat.methods.ucb.bkb import BKB
     from quadrat.methods.ucb.cgp_ucb import CGPUCB
@@ -41,6 +42,7 @@ _HOME = {
     "multi_fidelity.method": "MFGPUCB",
     "registry": "all_methods get names",
     "robust.method": "StableOpt",
+    "statements": "Gain Mixture",
     "surrogate": "Learned",
     "ucb.bkb": "BKB",
     "ucb.cgp_ucb": "CGPUCB",
@@ -75,12 +77,14 @@ __all__ = [
     "Domain",
     "ExpectedImprovement",
     "Finite",
+    "Gain",
     "Heuristic",
     "Incumbent",
     "Learned",
     "LevelSet",
     "Method",
     "MethodFacts",
+    "Mixture",
     "MultiScaleLevelSet",
     "Observation",
     "PiGPUCB",

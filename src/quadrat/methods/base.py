@@ -25,6 +25,7 @@ from quadrat._core.arrays import Array, Bools, Ints
 from quadrat._core.printing import printed
 from quadrat.confidence import Certificate
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.gp.leave_one_out import LeaveOneOut
 from quadrat.methods.statements import Gain, Mixture
 from quadrat.randomness import generator
 
@@ -435,7 +436,10 @@ class Incumbent:
 
     @classmethod
     def believed(cls, x: Array, belief: Mixture, gain: Gain | None, feasibility: float | None = None) -> Incumbent:
-        """Return what a fitted model says of the point x, shape (D,): its median there, and 90 % of its belief."""
+        """Return what a fitted model says of the point x, shape (D,): the median of its `belief`, and 90 % of it.
+
+        `gain` is what is left to gain, and `feasibility` the chance that constraints hold; None where there is none.
+        """
         return cls(x, belief.value, belief.interval(), distribution=belief, gain=gain, feasibility=feasibility)
 
 
@@ -503,8 +507,8 @@ class Search(ABC):
     """A method at work. The optimizer calls these and nothing else.
 
     `tell`, `tell_many`, `fail` and, unless `asking_changes_nothing`, `ask` change a search. Nothing else does: an
-    answer (`recommend`, `predict`, `certificate`, `level_set`, `explain`) is the same whichever answers were given
-    before.
+    answer (`recommend`, `predict`, `leave_one_out`, `certificate`, `level_set`, `explain`) is the same whichever
+    answers were given before.
 
     Attributes
     ----------
@@ -605,6 +609,13 @@ class Search(ABC):
         """
         return None
 
+    def leave_one_out(self) -> LeaveOneOut | None:
+        """Return what was told, larger values better, beside its prediction from all else that was told.
+
+        None where there is no model of everything told, or too little was told.
+        """
+        return None
+
     def certificate(self, point: Array) -> Certificate | str:  # noqa: ARG002
         """Return how far from the optimum a point (D,) can be, or why nobody can tell; in contexts, in its own."""
         return DOES_NOT_CERTIFY
@@ -698,6 +709,9 @@ class Method(ABC):
         What `quadrat methods` and docs/methods.md say of it.
     estimates_gain
         Whether its searches recommend with `Incumbent.gain`, on which `stop_at_gain` rests.
+    version
+        Raised when the method makes other suggestions than before from the same trials. Studies and states name it, so
+        that whoever goes on with an older one is told.
 
     Examples
     --------
@@ -719,6 +733,7 @@ class Method(ABC):
 
     facts: ClassVar[MethodFacts]
     estimates_gain: ClassVar[bool] = False
+    version: ClassVar[int] = 1
 
     @abstractmethod
     def start(self, domain: Domain, seed: int) -> Search:
@@ -742,6 +757,19 @@ class Method(ABC):
         InvalidInput
             The method cannot search this domain.
         """
+
+    def since(self, version: object) -> str | None:
+        """Return what to tell whoever goes on with trials of a `version` of the method; None where it is the same.
+
+        None, or what is no number, is 1: before methods had versions, none was named.
+        """
+        before = version if type(version) is int else 1
+        if before >= self.version:
+            return None
+        name = type(self).__name__
+        return (
+            f"these trials were chosen by version {before} of {name}; suggestions now come from version {self.version}"
+        )
 
     def turned(self) -> Method:
         """Return the method for -f in the place of f: one with a threshold turns it, most are the same for both."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from quadrat.optimizer.advice import Advice
 from quadrat.optimizer.level_sets import CellReport, LevelSetReport
 from quadrat.optimizer.method_choice import DEFAULT_METHOD
 from quadrat.optimizer.optimizer import Optimizer
@@ -12,6 +13,7 @@ from quadrat.optimizer.trial import BestSeen, Trial, TrialRecord
 __all__ = [
     "DEFAULT_METHOD",
     "FAILED",
+    "Advice",
     "BestSeen",
     "CellReport",
     "CertificateReport",

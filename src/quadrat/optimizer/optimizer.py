@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import operator
+import warnings
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -11,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from quadrat._core.arrays import Array
+from quadrat._core.arrays import Array, as_number
 from quadrat._core.blas_threads import with_own_numerics
 from quadrat.confidence import CertificateCurve
-from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.errors import InvalidInput, NotAvailable, QuadratWarning
+from quadrat.gp import LeaveOneOut
 from quadrat.methods.base import DOES_NOT_CERTIFY, Incumbent, Method
+from quadrat.optimizer.advice import Advice, advise, situation_of
 from quadrat.optimizer.importing import Study, Table, gather_batch, plain_params
 from quadrat.optimizer.level_sets import LevelSetReport, level_set_of
 from quadrat.optimizer.method_choice import check_method, require, resolve
@@ -395,10 +398,38 @@ class Optimizer:
             method=self._method,
             certified=chosen.incumbent.certified and self._is_certified(context),
             evaluated=chosen.evaluated,
+            history=self._history,
         )
         if self._space.feasible(found.params):
             return found
         return replace(found, why=f"{found.why} No complete trial is at a point that the space's constraint allows.")
+
+    def advice(self, context: Mapping[str, Any] | None = None, *, stop_at_gain: float | None = None) -> Advice:
+        """Return what to do next, with how sure that is: stop, measure a trial again, go on, or mend something first.
+
+        Parameters
+        ----------
+        context
+            Where the space has contexts, the one to advise on.
+        stop_at_gain
+            What is little to you, in the units of the objective: it is time to stop when at most this is left to gain
+            with 90 %. None compares with the noise of one result.
+
+        Returns
+        -------
+        Advice
+            What to do, in a word and in a sentence, as sure as the model is.
+
+        Raises
+        ------
+        NotAvailable
+            No trial is complete.
+        InvalidInput
+            As of `recommend`, or a negative gain.
+        """
+        limit = None if stop_at_gain is None else as_number(stop_at_gain, name="stop_at_gain", at_least=0.0)
+        now = situation_of(self, self.recommend(context), self.certificate(context))
+        return advise(replace(now, limit=limit))
 
     @with_own_numerics
     def predict(self, params: Sequence[Mapping[str, Any]]) -> tuple[Predicted, ...]:
@@ -422,6 +453,31 @@ class Optimizer:
             Parameters that are not in the space.
         """
         return predictions_of(self._space, self._method, self._history, self._direction, self._search, params)
+
+    @with_own_numerics
+    def leave_one_out(self) -> LeaveOneOut:
+        """Return each outcome beside the prediction of it from all other outcomes: whether the model fits.
+
+        In your direction and units. Trials at one point are one observation, their mean, and are left out together.
+        Nothing is computed twice: a prediction without one observation follows from the model of all of them.
+
+        Returns
+        -------
+        LeaveOneOut
+            Observed and predicted values, with `warning`, a text where the model fits badly.
+
+        Raises
+        ------
+        NotAvailable
+            The method has no model of all trials: it fits none, there are too few trials, or more than one model holds.
+        """
+        found = self._search.leave_one_out() if self._history.count("complete") else None
+        if found is None:
+            raise NotAvailable(
+                "leave_one_out: expected a run of Auto, the default method, with 5 to 256 complete trials, got"
+                f" {type(self._method).__name__} with {self._history.summary()}"
+            )
+        return found if self._direction is Direction.MAXIMIZE else found.turned()
 
     @with_own_numerics
     def certificate(self, context: Mapping[str, Any] | None = None) -> CertificateReport:
@@ -519,6 +575,7 @@ class Optimizer:
             "seed": self._seed,
             "space": self._space.to_dict(),
             "method": repr(self._method),
+            "method_version": self._method.version,
             "events": [copied(event) for event in self._run.events],
         }
 
@@ -546,7 +603,10 @@ class Optimizer:
             Not a state, or one of another space or method.
         """
         chosen = resolve(method)
-        check_header(state, space, repr(chosen))
+        check_header(state, space, chosen)
+        news = chosen.since(state.get("method_version"))
+        if news is not None:
+            warnings.warn(f"state: {news}", QuadratWarning, stacklevel=2)
         return _rebuilt(cls, space, state["direction"], chosen, state["seed"], state["events"])
 
     def __reduce__(self) -> tuple[Any, ...]:

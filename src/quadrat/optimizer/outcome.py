@@ -25,6 +25,7 @@ from quadrat._core.arrays import Array
 from quadrat._core.printing import printed
 from quadrat.errors import InvalidInput, QuadratWarning
 from quadrat.methods.base import Method, Observation
+from quadrat.methods.statements import Mixture
 
 __all__ = [
     "FAILED",
@@ -478,6 +479,10 @@ class Direction(Enum):
         """Return an interval (low, high) of values on the other side."""
         low, high = sorted(self.turn(end) for end in interval)
         return low, high
+
+    def turn_distribution(self, belief: Mixture) -> Mixture:
+        """Return what is believed of a value on the other side."""
+        return belief if self is Direction.MAXIMIZE else belief.turned()
 
     def turn_method(self, method: Method) -> Method:
         """Return the method for values as the search sees them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,12 @@ from quadrat.confidence import CertificateCurve, certificate_curve
 from quadrat.errors import NotAvailable
 from quadrat.kernels import Kernel
 from quadrat.methods.base import Incumbent, Method, Search
+from quadrat.methods.statements import Gain, Mixture
 from quadrat.optimizer.history import History
 from quadrat.optimizer.importing import plain_params
 from quadrat.optimizer.outcome import Direction
-from quadrat.optimizer.trial import BestSeen, gain_text, interval_text, number_text, seen_text, settings_text
+from quadrat.optimizer.stated import AS_SURE, Stated, too_few_trials
+from quadrat.optimizer.trial import BestSeen, interval_text, number_text, seen_text, settings_text
 from quadrat.space import Space
 
 __all__ = [
@@ -65,13 +67,16 @@ class WorstCase:
 
     def _lines(self) -> list[tuple[str, str]]:
         """Return what a recommendation prints of it."""
-        reach = interval_text(self.credible_interval, "fitted, 90 %")
+        reach = interval_text(self.credible_interval, f"90 % credible: {AS_SURE}")
         return [("worst within reach", f"{number_text(self.value)} at {settings_text(self.params)}"), ("", reach)]
 
 
 @dataclass(frozen=True)
-class Recommendation:
+class Recommendation(Stated):
     """The point to use, and what is believed of f there, in the user's direction and units.
+
+    What a fitted model states is as sure as the model is, and no more: the credible interval, any other `interval`, and
+    the gain. What is certified holds under the stated assumptions.
 
     Attributes
     ----------
@@ -83,10 +88,11 @@ class Recommendation:
         Holds f there with probability 1 - delta under the stated assumptions; None where nothing is certified.
     credible_interval
         A 90 % interval of the fitted model, an estimate; None without such a model. Never both.
-    estimated_gain
-        An estimate, >= 0, of how much better than this point anything could be; None without one.
-    estimated_gain_upper
-        What the fitted model believes it to be at most, with 90 %; an estimate too. None without one.
+    gain
+        What the fitted model believes of how much better than this point anything could be: `gain.mean`,
+        `gain.quantile(level)`, `gain.chance_at_most(x)`, and `gain.unvisited`, how far the upper value rests on regions
+        that nobody has visited. None without an estimate. `estimated_gain` is its mean, `estimated_gain_upper` what it
+        is at most with 90 %.
     best_seen
         The luckiest observation.
     why
@@ -95,6 +101,12 @@ class Recommendation:
         An estimate of the chance, in [0, 1], that all constraints hold at `params`; None in a run without constraints.
     worst_case
         Where a point was asked for that is robust to being missed, the worst within reach of it; None otherwise.
+    distribution
+        What the fitted model believes of f there; None without such a model. `interval(level)` gives its intervals.
+    delta
+        `certified_interval` holds with probability 1 - delta; None where nothing is certified.
+    too_few
+        Why there are too few trials to rely on interval and gain; None where there are enough. Printed instead of them.
 
     Examples
     --------
@@ -102,15 +114,17 @@ class Recommendation:
     >>> optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="minimize")
     >>> optimizer.add_trials([{"x": i / 10} for i in range(11)], [(i / 10 - 0.3) ** 2 for i in range(11)])
     range(0, 11)
-    >>> advice = optimizer.recommend()
-    >>> round(advice.params["x"], 1), advice.certified_interval, len(advice.credible_interval)
-    (0.3, None, 2)
-    >>> print(advice)  # doctest: +ELLIPSIS
+    >>> found = optimizer.recommend()
+    >>> round(found.params["x"], 1), found.certified_interval, found.interval(0.9) == found.credible_interval
+    (0.3, None, True)
+    >>> found.interval(0.5)[0] > found.interval(0.99)[0], found.gain.chance_at_most(0.5)
+    (True, 1.0)
+    >>> print(found)  # doctest: +ELLIPSIS
     Recommendation
       params              x=...
       value               ...
-      credible interval   ... to ...  (fitted, 90 %)
-      estimated gain      ...  (fitted, at most ... with 90 %)
+      credible interval   ... to ...  (90 % credible: as sure as the model is)
+      estimated gain      ... on average, at most ... with 90 %  (as sure as the model is)
       best seen           0 in trial 3: x=0.3
                           ...
     """
@@ -119,27 +133,39 @@ class Recommendation:
     value: float
     certified_interval: tuple[float, float] | None
     credible_interval: tuple[float, float] | None
-    estimated_gain: float | None
+    gain: Gain | None
     best_seen: BestSeen
     why: str
     estimated_feasibility: float | None = None
-    estimated_gain_upper: float | None = None
     worst_case: WorstCase | None = None
+    distribution: Mixture | None = None
+    delta: float | None = None
+    too_few: str | None = None
 
     def __repr__(self) -> str:
         meets = self.estimated_feasibility
         lines = [
             ("params", settings_text(self.params)),
             ("value", number_text(self.value)),
-            ("credible interval", interval_text(self.credible_interval, "fitted, 90 %")),
-            ("estimated gain", gain_text(self.estimated_gain, self.estimated_gain_upper)),
+            *self._said(),
             ("constraints", "" if meets is None else f"met with a chance of {100 * meets:.3g} %  (fitted)"),
-            ("certified interval", interval_text(self.certified_interval, "under the stated assumptions")),
             *([] if self.worst_case is None else self.worst_case._lines()),
             ("best seen", seen_text(self.best_seen)),
             ("", self.why),
         ]
         return labelled("Recommendation", lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data that JSON can hold: of distributions, intervals and quantiles of a few levels."""
+        return {
+            "params": self.params,
+            "value": self.value,
+            **self._data(),
+            "best_seen": asdict(self.best_seen),
+            "why": self.why,
+            "estimated_feasibility": self.estimated_feasibility,
+            "worst_case": None if self.worst_case is None else asdict(self.worst_case),
+        }
 
 
 @dataclass(frozen=True)
@@ -236,21 +262,22 @@ def recommendation_of(
     method: Method,
     certified: bool,
     evaluated: bool,
+    history: History,
 ) -> Recommendation:
     """Return a guess in the user's direction.
 
     `params` are the parameters at its point, and `evaluated` is whether a trial was there; `best` is the best seen, and
-    `certified` whether the run has a certificate.
+    `certified` whether the run, which has this `history`, has a certificate.
     """
     interval = None if incumbent.interval is None else direction.turn_interval(incumbent.interval)
     certifies = incumbent.certified or method.facts.certifies  # then its intervals are never a fitted model's
+    belief = None if certifies else incumbent.distribution
     return Recommendation(
         params=params,
         value=direction.turn(incumbent.value),
         certified_interval=interval if incumbent.certified and certified else None,
         credible_interval=None if certifies else interval,
-        estimated_gain=None if incumbent.gain is None else incumbent.gain.mean,
-        estimated_gain_upper=None if incumbent.gain is None else incumbent.gain.upper,
+        gain=incumbent.gain,
         best_seen=best,
         why=why_recommended(
             params,
@@ -261,6 +288,9 @@ def recommendation_of(
             feasibility=incumbent.feasibility,
         ),
         estimated_feasibility=incumbent.feasibility,
+        distribution=None if belief is None else direction.turn_distribution(belief),
+        delta=getattr(method, "delta", None) if incumbent.certified and certified else None,
+        too_few=None if certifies or interval is None else too_few_trials(len(params), history, interval),
     )
 
 

@@ -14,6 +14,7 @@ from quadrat.optimizer.history import History
 from quadrat.optimizer.outcome import Direction
 from quadrat.optimizer.reports import Recommendation, WorstCase
 from quadrat.optimizer.run import domain_of
+from quadrat.optimizer.stated import too_few_trials
 from quadrat.optimizer.trial import BestSeen
 from quadrat.space import Space
 
@@ -55,13 +56,15 @@ def robust_recommendation(
     )
     return Recommendation(
         params=params,
-        value=direction.turn(chosen.value),
+        value=direction.turn(chosen.belief.value),
         certified_interval=None,
-        credible_interval=direction.turn_interval(chosen.interval),
-        estimated_gain=None,
+        credible_interval=direction.turn_interval(chosen.belief.interval()),
+        gain=None,
         best_seen=best,
         why=f"Chosen for its worst case within reach, {worst.value:.6g}, by a model fitted to all results.",
         worst_case=worst,
+        distribution=direction.turn_distribution(chosen.belief),
+        too_few=too_few_trials(len(params), history, chosen.belief.interval()),
     )
 
 

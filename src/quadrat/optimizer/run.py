@@ -32,10 +32,11 @@ import numpy as np
 
 from quadrat._core.arrays import Array
 from quadrat._core.moved import AS_PRINTED
-from quadrat.errors import InvalidInput
+from quadrat.errors import InvalidInput, QuadratError
 from quadrat.methods.base import Axis, Domain, Failure, FidelityAxis, Method, Observation, Pruned, Update, probed
 from quadrat.optimizer.history import Costs, History
 from quadrat.optimizer.importing import Batch
+from quadrat.optimizer.method_choice import resolve
 from quadrat.optimizer.outcome import Direction, Reading, check_names
 from quadrat.randomness import generator
 from quadrat.space import Categorical, Fidelity, Space
@@ -191,7 +192,7 @@ def _tuple(values: float | list[float] | None) -> tuple[float, ...]:
     return tuple(values) if isinstance(values, list) else (values,)
 
 
-def check_header(state: Mapping[str, Any], space: Space, method: str) -> None:
+def check_header(state: Mapping[str, Any], space: Space, method: Method) -> None:
     """Refuse a state that is not one, or that belongs to another space or method."""
     if not isinstance(state, Mapping) or state.get("version") not in _READABLE:
         versions = " or ".join(map(str, _READABLE))
@@ -202,11 +203,11 @@ def check_header(state: Mapping[str, Any], space: Space, method: str) -> None:
     made_with = Space.from_dict(state["space"], source="state")
     if list(made_with.items()) != list(space.items()):  # a known constraint is a function, which no state holds
         raise InvalidInput(f"state: expected a state of {space!r}, got one of {made_with!r}")
-    if state["method"] != method:
+    if state["method"] != repr(method) and not _is_written_as(state["method"], method):
         if "as_printed=True" in str(state["method"]):  # as version 0.1 wrote
             raise InvalidInput(f"state: expected as_printed=False, got True; the printed algorithm {AS_PRINTED}")
         raise InvalidInput(
-            f"state: expected a state of the method {method}, got one of {state['method']}; pass that one as method="
+            f"state: expected a state of the method {method!r}, got one of {state['method']}; pass that one as method="
         )
     for event in _listed(state["events"]):
         try:
@@ -215,6 +216,14 @@ def check_header(state: Mapping[str, Any], space: Space, method: str) -> None:
             known = False
         if not known:
             raise InvalidInput(f"state: expected an event of Optimizer.state(), got {event!r:.80}")
+
+
+def _is_written_as(text: object, method: Method) -> bool:
+    """Return whether a text means the method: one of an earlier version lacks options that were added since."""
+    try:
+        return isinstance(text, str) and resolve(text) == method
+    except QuadratError:  # such as one that is not ours, and has no name
+        return False
 
 
 def _listed(events: object) -> list[Any]:

@@ -11,7 +11,6 @@ __all__ = [
     "State",
     "Trial",
     "TrialRecord",
-    "gain_text",
     "interval_text",
     "number_text",
     "seen_text",
@@ -40,14 +39,6 @@ def settings_text(params: Mapping[str, Any]) -> str:
 def interval_text(interval: tuple[float, float] | None, note: str) -> str:
     """Return an interval with a note on what it rests on; nothing where there is none."""
     return "" if interval is None else f"{number_text(interval[0])} to {number_text(interval[1])}  ({note})"
-
-
-def gain_text(gain: float | None, upper: float | None) -> str:
-    """Return an estimated gain and what the model believes it to be at most; nothing where there is none."""
-    if gain is None:
-        return ""
-    most = "" if upper is None else f", at most {number_text(upper)} with 90 %"
-    return f"{number_text(gain)}  (fitted{most})"
 
 
 State: TypeAlias = Literal["pending", "complete", "failed"]

@@ -11,6 +11,7 @@ from quadrat.plots.active_bounds_figure import active_bounds
 from quadrat.plots.cells_figure import cells
 from quadrat.plots.compare_figure import compare
 from quadrat.plots.importance_figure import importance
+from quadrat.plots.leave_one_out_figures import calibration, predicted_vs_observed
 from quadrat.plots.level_set_figure import level_set
 from quadrat.plots.parallel_figure import parallel_coordinates
 from quadrat.plots.progress_figure import progress
@@ -21,11 +22,13 @@ __all__ = [
     "RunView",
     "Source",
     "active_bounds",
+    "calibration",
     "cells",
     "compare",
     "importance",
     "level_set",
     "parallel_coordinates",
+    "predicted_vs_observed",
     "progress",
     "slices",
 ]

@@ -18,6 +18,7 @@ from optuna.distributions import CategoricalDistribution, IntDistribution
 
 from quadrat._core.arrays import Array, Bools
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.gp import LeaveOneOut
 from quadrat.loop import Result
 from quadrat.methods.auto.method import Auto
 from quadrat.methods.auto.surrogate import LARGEST
@@ -442,6 +443,19 @@ class RunView:
         intervals = [one.certified_interval or one.credible_interval or nothing for one in found]
         low, high = np.array(intervals, dtype=np.float64).reshape(-1, 2).T
         return Predictions(np.array([one.value for one in found], dtype=np.float64), low, high, kind)
+
+    @cached_property
+    def leave_one_out(self) -> LeaveOneOut:
+        """Each outcome beside its prediction from all others, with the user's numbers of trials; refused without."""
+        return self.optimizer.leave_one_out().renumbered([record.number for record in self.records])
+
+    @property
+    def fit_warning(self) -> str | None:
+        """That the model fits badly, and what to do; None where nothing says so, or where nobody can tell."""
+        try:
+            return self.leave_one_out.warning
+        except NotAvailable:
+            return None
 
     @property
     def believes_locally(self) -> bool:

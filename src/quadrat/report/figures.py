@@ -12,10 +12,12 @@ from quadrat.errors import QuadratError
 from quadrat.plots import (
     RunView,
     active_bounds,
+    calibration,
     cells,
     importance,
     level_set,
     parallel_coordinates,
+    predicted_vs_observed,
     progress,
     slices,
 )
@@ -70,6 +72,8 @@ def _drawings(view: RunView, sliced: int) -> Sequence[tuple[str, Callable[[], An
         ("progress", lambda: progress(view), 0),
         ("slices", lambda: slices(view, parameters=_first(view, sliced)), columns * _COLUMN),
         *([("importance", lambda: importance(view), 0)] if len(names) > 1 else []),  # one is all that matters
+        ("predicted", lambda: predicted_vs_observed(view), 0),
+        ("calibration", lambda: calibration(view), 0),
         ("cells", lambda: cells(view, steps=steps), 0),
         ("level-set", lambda: level_set(view), 0),
         ("active-bounds", lambda: active_bounds(view), 0),

@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
-from typing import Any
 
 from quadrat.errors import NotAvailable
-from quadrat.optimizer import CertificateReport, Optimizer, Recommendation
+from quadrat.optimizer import CertificateReport, Recommendation
+from quadrat.optimizer.advice import advise, situation_of
+from quadrat.optimizer.stated import AS_SURE, TOO_FEW, UNVISITED, gain_words
 from quadrat.optimizer.trial import number_text
 from quadrat.plots.run_view import RunView
-from quadrat.report.next_step import Situation, next_step
 from quadrat.report.source import STATES, ReportSource
 
-__all__ = ["Findings", "Judgement", "findings_of", "interval_strip", "noise_of"]
-
-
-def noise_of(optimizer: Optimizer) -> float | None:
-    """Return the standard deviation of one result in the user's units, stated or else fitted; None without either."""
-    stated = getattr(optimizer.method, "noise", None)
-    if isinstance(stated, int | float) and not isinstance(stated, bool):
-        return float(stated)
-    search: Any = optimizer.explain()["search"]
-    settings, scale = search.get("settings"), search.get("scale")
-    # Compressed values have another noise in every place.
-    if not settings or not isinstance(scale, float) or search.get("low values compressed"):
-        return None
-    variances = [float(one["noise_variance"]) for one in settings if "noise_variance" in one]
-    return scale * math.sqrt(sum(variances) / len(variances)) if variances else None
+__all__ = ["Findings", "Judgement", "findings_of", "interval_strip"]
 
 
 _MARGIN = 5.0  # per cent at each side
@@ -92,6 +78,7 @@ class Findings:
     remaining: Judgement  # gain
     best: Judgement  # seen
     next_step: str
+    warning: str | None  # that the model fits badly
 
 
 def findings_of(told: ReportSource) -> Findings:
@@ -116,18 +103,17 @@ def findings_of(told: ReportSource) -> Findings:
         value=_value(found, interval, kind, delta if isinstance(delta, float) else None),
         remaining=_remaining(view, found, certificate),
         best=Judgement(number_text(found.best_seen.value), found.why),
-        next_step=next_step(
-            Situation(
-                recommendation=found,
-                certificate=certificate,
-                noise=noise_of(view.optimizer),
+        next_step=advise(
+            replace(
+                situation_of(view.optimizer, found, certificate),
                 ended=len(told.rows) - told.count("running") - told.count("waiting"),
                 failures=failures,
                 running=told.count("running"),
                 why_ended=told.ended,
-                method=view.method,
+                trial=next((one.number for one in view.records if one.values and one.params == found.params), None),
             )
-        ),
+        ).text,
+        warning=view.fit_warning,
     )
 
 
@@ -148,7 +134,9 @@ def _value(found: Recommendation, interval: tuple[float, float] | None, kind: st
         sure = "" if delta is None else f" with probability {100 * (1 - delta):.4g} %"
         said = f"Certified: {ends}. Holds{sure} if the stated assumptions do."
     else:
-        said = f"{kind}: {ends}. An estimate of a model fitted to the trials."
+        said = f"{kind}: {ends}. {AS_SURE.capitalize()}, which was fitted to the trials."
+        if found.too_few is not None:
+            said = f"{TOO_FEW.capitalize()} how sure that is: {found.too_few}."
     if found.estimated_feasibility is not None:
         said += f" Meets all constraints with a chance of {100 * found.estimated_feasibility:.3g} % (fitted)."
     return Judgement(text, said)
@@ -165,11 +153,12 @@ def _remaining(view: RunView, found: Recommendation, certificate: CertificateRep
         return Judgement(f"≤ {most}", said)
     if certificate.rejected is not None:
         return Judgement("not certified", f"The data contradict the stated assumptions: {certificate.rejected}.")
-    if found.estimated_gain is not None:
-        upper = found.estimated_gain_upper
-        gain = number_text(found.estimated_gain)
-        most = "" if upper is None else f", and with 90 % at most {number_text(upper)}"
+    if found.gain is not None and found.too_few is not None:
+        return Judgement("not known", f"{TOO_FEW.capitalize()}: {found.too_few}.")
+    if found.gain is not None:
+        rests = f" The upper value {UNVISITED}." if found.gain.rests_on_unvisited else ""
         spoiled = "" if view.uncertified is None else f" ({view.uncertified})"
-        return Judgement(gain, f"Estimated gain: {gain}{most}. Fitted to the trials, not certified{spoiled}.")
+        said = f"Estimated gain: {gain_words(found.gain, 6)}.{rests} {AS_SURE.capitalize()}, not certified{spoiled}."
+        return Judgement(number_text(found.gain.mean), said)
     why = (certificate.reason or "The method has no model").rstrip(".")
     return Judgement("not known", f"{why[:1].upper()}{why[1:]}.")

@@ -101,12 +101,22 @@ def _first_screen(found: Findings) -> str:
         '<main id="main" class="wide" tabindex="-1">\n'
         f'<section class="next" aria-labelledby="h-next"><h2 id="h-next">What to do next</h2>'
         f"<p>{escape(found.next_step)}</p></section>\n"
+        f"{_warning(found.warning)}"
         '<div class="first">\n'
         f"{_use(found)}"
         f"{_judgement('value', 'How good it is', found.value, strip)}"
         f"{_judgement('remaining', 'What could still be gained', found.remaining)}"
         f"{_judgement('best', 'The best seen', found.best)}"
         "</div>\n"
+    )
+
+
+def _warning(said: str | None) -> str:
+    if said is None:
+        return ""
+    return (
+        '<section class="next warned" aria-labelledby="h-warned"><h2 id="h-warned">Before you rely on the model</h2>'
+        f"<p>{escape(said)}</p></section>\n"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -24,7 +25,7 @@ _NESTED = (
     *((outer, inner) for outer in ("error_x", "error_y") for inner in ("array", "arrayminus")),
 )
 _ARRAYS = ("x", "y", "text", "hovertext", "customdata", "ids")
-_TITLED = 36  # pixels that a title takes
+_TITLED, _LINE = 36, 17  # pixels that a title takes, and each line below it
 _WEBGL = 3000  # points up to which a browser draws them without a graphics card just as well
 
 
@@ -41,14 +42,15 @@ class Thinned:
         """One sentence on points that were dropped; empty where none were."""
         return "" if self.shown == self.total else f"Of {self.total:,} points {self.shown:,} are drawn."
 
-    def titled(self, title: str, highest: int) -> str:
-        """Return the JSON with a title and the remark in the figure, at most `highest` pixels high."""
+    def titled(self, title: str, highest: int, said: Sequence[str] = ()) -> str:
+        """Return the JSON with a title, the remark and lines `said` in the figure, at most `highest` pixels high."""
         drawn = json.loads(self.json)
         layout = drawn["layout"]
-        below = f'<br><span style="font-size:12px">{self.remark}</span>' if self.remark else ""
+        lines = [*said, *([self.remark] if self.remark else [])]
+        below = "".join(f'<br><span style="font-size:12px">{line}</span>' for line in lines)
         layout["title"] = {"text": f"{title}{below}", "font": {"size": 15}, "x": 0.02, "xanchor": "left"}
         margin = layout.get("margin", {})
-        layout["margin"] = {**margin, "t": _TITLED + margin.get("t", 0)}
+        layout["margin"] = {**margin, "t": _TITLED + _LINE * len(said) + margin.get("t", 0)}
         layout["height"] = min(layout.get("height", highest), highest)
         return json.dumps(drawn, separators=(",", ":"))
 

@@ -22,18 +22,20 @@ from optuna.study import Study
 from optuna.trial import TrialState
 
 from quadrat._core.moved import renamed
-from quadrat.errors import InvalidInput
+from quadrat.errors import InvalidInput, QuadratError
 from quadrat.loop.loop import Loop, failure_text
 from quadrat.loop.workers import Finished, Workers
 from quadrat.optimizer import FAILED, Trial
+from quadrat.optimizer.advice import FEWEST_TO_STOP, stop_reason
 from quadrat.optimizer.outcome import is_several
 from quadrat.space import Space
 from quadrat.studies.distributions import suggest
 from quadrat.studies.evaluation import TRIAL_ID
 from quadrat.studies.finish_order import OWNER, owner_note
 from quadrat.studies.lease import Lease
-from quadrat.studies.notes import keep_space
+from quadrat.studies.notes import keep_space, kept_method
 from quadrat.studies.outage import Outage, is_away
+from quadrat.studies.recommendation import recommendation_in, run_of
 from quadrat.studies.telling import tell_outcome
 
 __all__ = ["Coordinator"]
@@ -64,6 +66,9 @@ class Coordinator:
     trial_timeout
         Seconds that an evaluation may take; None is for ever. One that takes longer is ended and counts as that of a
         worker that died.
+    stop_at_gain
+        End as soon as at most this is left to gain with 90 %, as sure as the model of the study's method is, or that of
+        the default method where the study's has no options; None is never.
     retries
         How often the trial of a worker that died is evaluated again before it has failed. Evaluations in which an
         earlier coordinator died count.
@@ -94,6 +99,7 @@ class Coordinator:
         n_trials: int,
         timeout: float | None = None,
         trial_timeout: float | None = None,
+        stop_at_gain: float | None = None,
         retries: int = RETRIES,
         on_told: Callable[[int, TrialState], None] | None = None,
     ) -> None:
@@ -108,6 +114,14 @@ class Coordinator:
         self._evaluations: dict[int, int] = {}  # that began, by number of the trial
         self._first_failures: int | None = 0  # None once a trial was complete
         self._mistake: str | None = None  # in the objective, which every trial would make
+        self._stop_at_gain, self._gain_known = stop_at_gain, False
+        self._little_left: str | None = None  # why enough is gained, once it is
+        method = kept_method(study)
+        if stop_at_gain is not None and method is not None and not method.estimates_gain:
+            raise InvalidInput(
+                "stop-at-gain: expected a method that estimates what is still to gain at most, such as Auto, got"
+                f" {type(method).__name__}"
+            )
 
     def run(self) -> str:
         """Run to the end; return why it ended.
@@ -203,6 +217,10 @@ class Coordinator:
             return self._mistake
         if self.deadline is not None and time.monotonic() >= self.deadline:
             return "timeout"
+        if self._stop_at_gain is not None and not self._gain_known and self._little_left is None:
+            self._little_left, self._gain_known = self._stop_reason(self._stop_at_gain), True
+        if self._little_left is not None:
+            return self._little_left
         if self._first_failures is not None and self._first_failures >= FIRST_FAILURES:
             return f"the first {self._first_failures} trials failed"
         return None
@@ -235,7 +253,20 @@ class Coordinator:
             self._first_failures = None
         elif self._first_failures is not None:
             self._first_failures += 1
+        self._gain_known = False
         self._on_told(number, state)
+
+    def _stop_reason(self, limit: float) -> str | None:
+        """Return why at most so little is left to gain that the run may end; None where nobody can say so."""
+        complete = self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        if len(complete) < FEWEST_TO_STOP:
+            return None
+        try:
+            found = recommendation_in(run_of(self._study, method=kept_method(self._study)))
+        except QuadratError:  # such as trials that do not have the same parameters
+            return None
+        reason = stop_reason(found, limit)
+        return None if reason is None else f"{reason} (stop-at-gain) after {len(complete)} results"
 
     def _tell(self, handle: optuna.Trial, finished: Finished) -> TrialState:
         error = finished.error

@@ -11,13 +11,42 @@ from quadrat.errors import InvalidInput
 from quadrat.methods.base import Method
 from quadrat.optimizer.method_choice import resolve
 from quadrat.space import Space
+from quadrat.studies.running_trials import was_chosen
 
-__all__ = ["METHOD", "count_pruned", "keep_space", "kept_method", "kept_space", "read_in", "why_uncertified"]
+__all__ = [
+    "METHOD",
+    "VERSION",
+    "count_pruned",
+    "keep_space",
+    "keep_version",
+    "kept_method",
+    "kept_space",
+    "read_in",
+    "why_uncertified",
+]
 
 _ATTRIBUTE = "quadrat:space"
 _READ_IN: WeakKeyDictionary[Study, Space] = WeakKeyDictionary()
 METHOD = "quadrat:method"
 """The user attribute of a study with its method: a name, or a text with options."""
+
+
+VERSION = "quadrat:version"
+"""The user attribute of a study with the version of the method that chose its last trials, by the method's name."""
+
+
+def keep_version(study: Study, method: Method) -> str | None:
+    """Keep the version of the method that makes suggestions with the study.
+
+    Return what is to be told, once, where an older version has chosen trials of the study; None where none has.
+    """
+    kept, name = study.user_attrs.get(VERSION), type(method).__name__
+    versions = kept if isinstance(kept, dict) else {}
+    news = method.since(versions.get(name))
+    if news is None:
+        return None
+    study.set_user_attr(VERSION, {**versions, name: method.version})
+    return news if any(map(was_chosen, study.get_trials(deepcopy=False))) else None
 
 
 def kept_method(study: Study) -> Method | None:

@@ -14,7 +14,7 @@ from optuna.distributions import BaseDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-__all__ = ["RunningTrials", "chosen_params", "publish", "why_chosen"]
+__all__ = ["RunningTrials", "chosen_params", "publish", "was_chosen", "why_chosen"]
 
 _CHOSEN = "quadrat:params"  # the system attribute of a trial with what was chosen for it
 _LONGEST = 2045  # characters of an attribute in some databases
@@ -37,6 +37,11 @@ def publish(
 def chosen_params(trial: FrozenTrial, distributions: Mapping[str, BaseDistribution]) -> dict[str, Any]:
     """Return what a sampler chose for a trial, of the parameters with these distributions, asked for or not yet."""
     return _read(_parts(trial), distributions)
+
+
+def was_chosen(trial: FrozenTrial) -> bool:
+    """Return whether a sampler of ours chose the parameters of a trial."""
+    return _FIRST_PART in trial.system_attrs
 
 
 def why_chosen(trial: FrozenTrial) -> str:

@@ -26,6 +26,7 @@ from quadrat.space import Space
 from quadrat.space.constraint import check_share
 from quadrat.studies.distributions import DistributionSpace, OwnSpace, check_distributions, parameter_of
 from quadrat.studies.engine import StudyEngine
+from quadrat.studies.notes import keep_version
 from quadrat.studies.running_trials import RunningTrials, chosen_params, publish
 
 __all__ = ["QuadratSampler", "chosen_params"]
@@ -241,6 +242,9 @@ class QuadratSampler(BaseSampler):
         """Return the run of a study over this space, and what runs there; the last one of each study is kept."""
         key = (id(study._storage), study._study_id, tuple(sorted((name, repr(d)) for name, d in search_space.items())))
         if key not in self._engines:
+            news = keep_version(study, self._method)
+            if news is not None:
+                warnings.warn(f"study {study.study_name!r}: {news}", QuadratWarning, stacklevel=4)
             self._engines = {other: engine for other, engine in self._engines.items() if other[:2] != key[:2]}
             direction = Direction.read(study.direction.name.lower())
             searched = DistributionSpace(search_space) if self._own is None else self._own

@@ -107,9 +107,7 @@ def conditioned(fitted: Fitted, trials: list[Observation], points: Array) -> tup
         cross, u = s2 * kernel(points / theta, x / theta), inverse.sum(axis=1)
         m = u @ y / u.sum()
         means.append(m + cross @ inverse @ (y - m))
-        variances.append(
-            s2 - np.einsum("mi,ij,mj->m", cross, inverse, cross) + (1 - cross @ u) ** 2 / u.sum()
-        )
+        variances.append(s2 - np.einsum("mi,ij,mj->m", cross, inverse, cross) + (1 - cross @ u) ** 2 / u.sum())
     return np.array(means), np.array(variances)
 
 
@@ -153,7 +151,9 @@ def test_densities_of_the_next_trial_are_those_of_processes_conditioned_directly
     """Of the mean of its values, under each sample, with a flat prior of the process' mean."""
     values = {"replicates": 3, "mixed": 2}.get(kind, 1)
     trials = [
-        trial(i, values if i % 2 else 1, 0.02 if kind == "standard errors" or (kind == "mixed" and i % 3 == 0) else None)
+        trial(
+            i, values if i % 2 else 1, 0.02 if kind == "standard errors" or (kind == "mixed" and i % 3 == 0) else None
+        )
         for i in range(12)
     ]
     for last in (trials[-1], trial(21, 4), trial(22, 1, 0.3)):
@@ -205,7 +205,7 @@ def test_samples_are_learned_again_as_soon_as_values_disagree_with_most_of_them(
         at, logs = model._conditioned(model._learn(due := last_due(n, 5), SAMPLES, 11), due), np.zeros(SAMPLES)
         for seen in range(due, n):
             mean, variance = conditioned(at, trials[:seen], trials[seen].x[None, :])
-            total = variance[:, 0] + at.ensemble.noise
+            total = variance[:, 0] + at.ensemble.noise_variance
             value = at.transform.apply(trials[seen].values)
             logs = logs - 0.5 * (np.log(total) + (value - mean[:, 0]) ** 2 / total)
             w = np.exp(logs - logs.max())
@@ -310,13 +310,13 @@ def test_a_known_variance_belongs_to_the_mean_of_its_values() -> None:
     np.testing.assert_allclose(fitted.data.known_variance[known], 0.04 / np.var(y))
     np.testing.assert_allclose(fitted.data.y[known], (np.array(means) - y.mean()) / y.std())
     assert len(model.y) == 3 * 3 + 3
-    assert (fitted.ensemble.noise > 0).all()
-    np.testing.assert_array_equal(fitted.noise_variances, fitted.ensemble.noise)
+    assert (fitted.ensemble.noise_variance > 0).all()
+    np.testing.assert_array_equal(fitted.noise_variances, fitted.ensemble.noise_variance)
 
 
 def test_where_all_variances_are_known_no_noise_is_learned() -> None:
     fitted = model_of(*(trial(number, variance=0.01 * (1 + number)) for number in range(7))).current()
-    assert not fitted.ensemble.noise.any()
+    assert not fitted.ensemble.noise_variance.any()
     np.testing.assert_allclose(fitted.noise_variances, 0.04 / fitted.transform.scale**2)
     assert fitted.noise == pytest.approx(0.2), "that of a typical measurement, as told"
 
@@ -326,11 +326,11 @@ def test_a_plain_value_after_nothing_but_known_variances(first: int) -> None:
     """From then on there is a noise variance to learn: at once, due or not."""
     known = [trial(number, variance=0.01) for number in range(first)]
     model = model_of(*known, first=first)
-    assert not model.current().ensemble.noise.any()
+    assert not model.current().ensemble.noise_variance.any()
     model.tell([trial(first)])
     fitted = model.current()
     assert fitted.fit.trials == first + 1
-    assert (fitted.ensemble.noise > 0).all()
+    assert (fitted.ensemble.noise_variance > 0).all()
     assert np.isfinite(fitted.ensemble.predict(GRID).mean).all()
 
 
@@ -417,7 +417,7 @@ def test_what_disagrees_late_brings_the_noise_back_at_once() -> None:
         trials.append(trial(len(trials)))
     assert last_due(len(trials) + 1, 5) == len(trials)
     model = model_of(*trials)
-    assert not model.current().ensemble.noise.any()
+    assert not model.current().ensemble.noise_variance.any()
     model.tell([replace(trials[0], number=len(trials), values=trials[0].values + 1e-3)])
     fitted = model.current()
     assert fitted.fit.trials == len(trials) + 1
@@ -644,7 +644,7 @@ def test_near_a_place_noise_is_learned_where_it_is_not_known_there() -> None:
     trials = [trial(number) for number in range(40)]
     model = model_of(*(replace(told, variance=0.01 if told.x[0] < 0.5 else None) for told in trials))
     left, right, both = (model.near(np.array([x, 0.5]), np.array([0.1, 1.0]), n) for x, n in ((0, 8), (1, 8), (0, 40)))
-    learned = [bool(near.current().ensemble.noise.any()) for near in (left, right, both)]
+    learned = [bool(near.current().ensemble.noise_variance.any()) for near in (left, right, both)]
     assert learned == [False, True, True]
 
 

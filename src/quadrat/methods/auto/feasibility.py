@@ -260,6 +260,7 @@ class _ConstraintModel(LearnedModel):
     """The model of one constraint: what matters is where it crosses 0, not how far from there it gets."""
 
     winsorizes: ClassVar[bool] = False  # a fence could hide the limit; values far out are clipped below
+    finds_outliers: ClassVar[bool] = False  # what crosses the limit counts
     _most: float | None = None  # what a value counts for at most, where that is known from other trials than these
 
     def _values(self, count: int) -> Array:

@@ -20,6 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from quadrat._core.arrays import Array, as_number
+from quadrat.gp import LeaveOneOut
 from quadrat.gp.ensemble import Ensemble
 from quadrat.methods.acquisition import VISITED, points_around
 from quadrat.methods.auto.acquisition import AutoAcquisition, knowledge_gradients
@@ -46,7 +47,7 @@ from quadrat.randomness import generator
 
 __all__ = ["Auto"]
 
-_CANDIDATES, _GAIN = 12, 13  # names of streams
+_CANDIDATES, _GAIN, _LEFT_OUT = 12, 13, 19  # names of streams
 
 BEST = 4  # evaluated points that candidates are scattered around
 FEWEST = 3  # trials told before the model decides: with several at once, fewer are when the design has been asked for
@@ -101,6 +102,7 @@ class Auto(Method):
         handles=("pending points", "replicates", "standard errors", "integers and choices", "failures", "constraints"),
     )
     estimates_gain: ClassVar[bool] = True
+    version: ClassVar[int] = 2  # 1 had a few modes of the hyper-posterior, and factors, where samples are now
 
     n_initial: int = 5
     noise: float | None = None
@@ -199,6 +201,9 @@ class AutoSearch(Search):
         if self.model.is_of_all and len(running) > MOST:
             return Proposal(highest_of_a_draw(self.surrogates, avoided, self.seed, number), "highest of a draw of f")
         if self.model.is_of_all:
+            for suspect in self.model.suspects():
+                if not (suspect == running).all(axis=1).any():
+                    return Proposal(suspect, "measured again: its value is far above what the others say")
             return self._improve(self.surrogates, number, avoided[-MOST:])
         surrogates, box = self.cells.most_promising(self.surrogates, running)
         return self._improve(surrogates, number, avoided, box)
@@ -326,6 +331,16 @@ class AutoSearch(Search):
         )
         return value, low, high
 
+    def leave_one_out(self) -> LeaveOneOut | None:
+        """As of any search; the hyper-parameters are those that statements rest on, and more samples of them."""
+        if not self.model.is_of_all or self.model.trials < self.model.first:
+            return None
+        fitted, trials = self.model.left_out()
+        if len(fitted.data) < 2:
+            return None
+        found = LeaveOneOut.of(fitted.ensemble, generator(self.seed, self.model.trials, _LEFT_OUT), trials)
+        return found.mapped(fitted.transform.undo)
+
     def _rank(self, incumbent: Incumbent) -> tuple[bool, bool, float]:
         """What sorts incumbents of several models, the best last: see `Chances.order`."""
         if incumbent.feasibility is not None and incumbent.feasibility < 0.5 - 1e-9:
@@ -342,12 +357,12 @@ class AutoSearch(Search):
         if sample is None:
             return None
         rng, chances = generator(self.seed, self.model.trials, _GAIN), surrogates.constraints.current()
-        others = self.domain.rounded(points_around(x, _SCREENED, rng))
+        others = self.domain.rounded(np.vstack([points_around(x, _SCREENED, rng), surrogates.points]))
+        others = np.vstack([others[self.domain.allowed(others)], sample])
+        # Points that were clipped or rounded to the same are one: many of them would take the places of others.
+        others = np.unique(others[(others != x).any(axis=1)], axis=0)
         features = self.domain.features(others)
-        features = features[self.domain.allowed(others) & chances.held(features)]
-        if len(sample):
-            more = self.domain.features(sample)
-            features = np.vstack([features, more[chances.held(more)]])
+        features = features[chances.held(features)]
         fitted, here = surrogates.model.stated(), self.domain.features(x[None, :])
         return _gain_of(fitted.ensemble, here, features, rng, fitted.transform.above)
 
@@ -374,10 +389,14 @@ def _lower(incumbent: Incumbent) -> float:
 
 
 def _gain_of(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Generator, scale: float) -> Gain:
-    """Draw max f - f(here) under each sample, at those of the other points (m, F) that may be highest."""
+    """Draw f jointly, under each sample, at a point (1, F) and at those of the others (m, F) that may be higher."""
     mean, deviation = ensemble.predict(others).mixture()
-    highest = np.argsort(-(mean + 2 * deviation), kind="stable")[: _POINTS - 1]
-    points = np.vstack([here, others[highest]])
+    order = np.argsort(-(mean + 2 * deviation), kind="stable")
+    if len(order) >= _POINTS:
+        # Half are the highest. They may all lie in one place, so that the others come from all that are left.
+        highest, rest = np.split(order, [_POINTS // 2])
+        order = np.concatenate([highest, rest[np.linspace(0, len(rest) - 1, _POINTS - 1 - len(highest)).astype(int)]])
+    points = np.vstack([here, others[order]])
     drawn = np.hstack(list(ensemble.draws(points, _DRAWS_OF_F, rng)))
     return Gain.of(drawn, ensemble.correlations(points).mean(axis=0) < VISITED, scale)
 

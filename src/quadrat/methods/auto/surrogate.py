@@ -23,16 +23,25 @@ import numpy as np
 
 from quadrat._core.arrays import Array, Bools, Growing
 from quadrat._core.nearest import nearest
-from quadrat.gp import HyperPosterior, HyperPriors, HyperSamples, Observations
+from quadrat.gp import HyperPosterior, HyperPriors, HyperSamples, Observations, Outliers, find_outliers
 from quadrat.gp.ensemble import Ensemble
+from quadrat.gp.observations import group_rows
 from quadrat.kernels import Matern, SquaredExponential
 from quadrat.kernels.stationary import Stationary
 from quadrat.methods.base import Domain, Observation
 from quadrat.randomness import generator
 
 __all__ = [
-    "Averages", "Fitted", "HyperFit", "LearnedModel", "OutputTransform", "Warp", "Winsorization", "averages", "last_due",
-]  # fmt: skip
+    "Averages",
+    "Fitted",
+    "HyperFit",
+    "LearnedModel",
+    "OutputTransform",
+    "Warp",
+    "Winsorization",
+    "averages",
+    "last_due",
+]
 
 FAR = 100.0  # ranges of the rest: values of functions with heavy tails, such as Rosenbrock's, stay far below
 ABOVE, BELOW = 0.1, 0.25  # shares of all values that may be absurd on either side
@@ -294,6 +303,7 @@ def averages(points: Array, values: Array, variances: Array, centre: Array, smoo
 
 SAMPLES = 12  # of the hyper-parameters, that the search averages over
 STATED = 32  # that statements average over: quantiles need more than expected improvements
+OF_LEFT_OUT = 64  # for leaving observations out
 OF_CONSTRAINTS = 4  # of those of a constraint, whose border is a matter of means
 KERNELS: tuple[Stationary, ...] = (Matern(0.5, 1.0), Matern(1.5, 1.0), Matern(2.5, 1.0), SquaredExponential(1.0))
 USUAL = KERNELS[2:3]  # for models near a place, which are learned often
@@ -332,12 +342,15 @@ class HyperFit:
         From told values to those of the model.
     kernels, samples
         As of a `HyperPosterior`.
+    outliers
+        Observations that have more variance than the others, by their numbers among all; None where there are none.
     """
 
     trials: int
     transform: OutputTransform
     kernels: tuple[Stationary, ...]
     samples: HyperSamples
+    outliers: Outliers | None = None
 
 
 @dataclass(frozen=True)
@@ -369,7 +382,7 @@ class Fitted:
     def noise_variances(self) -> Array:
         """Variance of one more measurement under each sample, shape (M,): the typical one where all are stated."""
         if (self.data.count > 0).any():
-            return self.ensemble.noise
+            return self.ensemble.noise_variance
         return np.full(len(self.ensemble), float(np.median(self.data.known_variance)))
 
     @property
@@ -404,7 +417,7 @@ class Fitted:
 
         Or have noise to be learned, where those before had none.
         """
-        if (self.data.count > 0).any() and not self.ensemble.noise.any():
+        if (self.data.count > 0).any() and not self.ensemble.noise_variance.any():
             return True
         weights = np.exp(self.log_weights - self.log_weights.max())
         return bool(weights.sum() ** 2 < 0.5 * len(weights) * (weights**2).sum())
@@ -414,6 +427,12 @@ def _agree(x: Array, y: Array) -> bool:
     """Whether all values (n,) at the same of the points (n, F) are the same; the mean of such is only nearly that."""
     first, group = group_rows(x)
     return bool((y == y[first][group]).all())
+
+
+def _apart(x: Array, y: Array) -> Observations:
+    """Return measurements, each of them a row of its own."""
+    none = np.zeros(len(y))
+    return Observations(x, y, none + 1, none, none)
 
 
 def _nu(kernel: Stationary) -> float:
@@ -442,6 +461,7 @@ class LearnedModel:
     """
 
     winsorizes: ClassVar[bool] = True  # whether values absurdly far from all others are seen nearer
+    finds_outliers: ClassVar[bool] = True  # whether observations may have more variance than the others
 
     def __init__(
         self,
@@ -464,6 +484,7 @@ class LearnedModel:
         self._at = Growing(np.float64, (domain.dimension,))
         self._mean, self._count = Growing(np.float64), Growing(np.intp)
         self._is_local = False  # of some trials near a place: what is learned is learned from all of these
+        self._numbers = Growing(np.intp)  # as they were told; of a model of all trials
         self._outer: OutputTransform | None = (
             None  # in which the values here are told, where they are not as told to us
         )
@@ -489,6 +510,7 @@ class LearnedModel:
         self._at.extend(points)
         self._mean.extend(together if len(together) == len(observations) else [float(np.mean(some)) for some in values])
         self._count.extend(counts)
+        self._numbers.extend([one.number for one in observations])
         self.trials += len(observations)
         self._stated = None
 
@@ -629,6 +651,32 @@ class LearnedModel:
             self._stated = self._conditioned(self._learn(everything, STATED, _STATED_DRAWS), everything)
         return self._stated
 
+    def left_out(self) -> tuple[Fitted, list[list[int]]]:
+        """Return a posterior for leaving observations out, and the trials that each of its observations is of.
+
+        It has so many samples that their weights have a tail to smooth [V24].
+        """
+        fitted = self._conditioned(self._learn(len(self._at), OF_LEFT_OUT, _STATED_DRAWS), len(self._at))
+        seen, variance = self._seen(fitted.fit.transform, len(self._y))
+        x, data = self.domain.features(self.x) + 0.0, fitted.data
+        is_apart = (data.count > 0) & (data.known_variance > 0)
+        homes = {
+            (at.tobytes(), learned, value if own else None): i
+            for i, (at, learned, own, value) in enumerate(
+                zip(data.x + 0.0, data.count > 0, is_apart, data.y.tolist(), strict=True)
+            )
+        }
+        rows = set() if fitted.fit.outliers is None else set(fitted.fit.outliers.rows.tolist())
+        exact = not (data.count > 0).any()
+        found: list[list[int]] = [[] for _ in range(len(data))]
+        numbers = np.repeat(self._numbers.view, self._count.view).tolist()
+        for row, number in enumerate(numbers):
+            learned = bool(np.isnan(variance[row])) and not exact
+            trials = found[homes[x[row].tobytes(), learned, float(seen[row]) if row in rows else None]]
+            if number not in trials[-1:]:
+                trials.append(number)
+        return fitted, found
+
     def _log_densities(self, at: Fitted) -> Array:
         """Return the log density of the mean of the next trial's values under each member, shape (M,)."""
         trial = at.trials
@@ -636,7 +684,7 @@ class LearnedModel:
         seen = self._seen(at.fit.transform, rows.stop)
         value, stated = float(np.mean(seen[0][rows])), seen[1][rows.start]
         here = at.ensemble.predict(self.domain.features(self.x[rows.start : rows.start + 1]))
-        noise = at.ensemble.noise / (rows.stop - rows.start) if np.isnan(stated) else stated
+        noise = at.ensemble.noise_variance / (rows.stop - rows.start) if np.isnan(stated) else stated
         variance = here.deviation[:, 0] ** 2 + noise
         return np.asarray(-0.5 * (np.log(variance) + (value - here.mean[:, 0]) ** 2 / variance))
 
@@ -647,17 +695,19 @@ class LearnedModel:
 
     def _conditioned(self, fit: HyperFit, trials: int, log_weights: Array | None = None) -> Fitted:
         """Return the posteriors of f under these samples, from the first `trials` of the trials here."""
-        data = self._merged(fit.transform, int(self._count.view[:trials].sum()))
+        data = self._merged(fit.transform, int(self._count.view[:trials].sum()), fit.outliers)
         ensemble = Ensemble.of_samples(data, fit.kernels, fit.samples, self.domain.groups)
         weights = np.zeros(len(ensemble)) if log_weights is None else log_weights
         transform = fit.transform if self._outer is None else fit.transform.within(self._outer)
         return Fitted(fit, trials, data, ensemble, weights, transform)
 
-    def _merged(self, transform: OutputTransform, count: int) -> Observations:
-        """Return the first `count` observations in the model's units."""
+    def _merged(self, transform: OutputTransform, count: int, outliers: Outliers | None = None) -> Observations:
+        """Return the first `count` observations in the model's units, repeats as one but for outliers."""
         y, variance = self._seen(transform, count)
         x = self.domain.features(self.x[:count])
         unknown = np.isnan(variance)
+        if outliers is not None:
+            return outliers.applied(_apart(x, y))
         if unknown.any():
             data = Observations.merge(x[unknown], y[unknown])
             repeats = data.count.sum() - len(data)
@@ -683,8 +733,31 @@ class LearnedModel:
             gained = other.laplace(usual) - posterior.laplace(usual) + float(warped.log_slope(values).sum())
             if gained > WARP_FROM:
                 transform, posterior = warped, other
+        found = self._outliers(transform, posterior, count) if self.finds_outliers else None
+        if found is not None:
+            posterior = posterior.of(self._merged(transform, count, found))
         rng = generator(self.seed, self.trials if self._is_local else trials, stream)
-        return HyperFit(trials, transform, self.kernels, posterior.sample(samples, rng))
+        return HyperFit(trials, transform, self.kernels, posterior.sample(samples, rng), found)
+
+    def _outliers(self, transform: OutputTransform, posterior: HyperPosterior, count: int) -> Outliers | None:
+        """Return the outliers among the first `count` observations; None where there are none, or noise is stated."""
+        y, variance = self._seen(transform, count)
+        if not np.isnan(variance).all() or not (posterior.data.count > 0).all():
+            return None
+        found = find_outliers(posterior, _apart(self.domain.features(self.x[:count]), y))
+        return found if len(found) else None
+
+    def suspects(self) -> Array:
+        """Return points, (k, D), with one observation, which is an outlier above what the others say.
+
+        Such a point may be the best of all. Measured again, it is either confirmed or counts for little.
+        """
+        outliers = self.current().fit.outliers
+        if outliers is None:
+            return self.x[:0]
+        high = self.x[outliers.rows[outliers.high]]
+        once = [int((self.x == x).all(axis=1).sum()) == 1 for x in high]
+        return high[np.array(once, dtype=np.bool_)]
 
     def _posterior(self, transform: OutputTransform, count: int) -> HyperPosterior:
         choices = tuple(i for i, axis in enumerate(self.domain.axes) if axis.is_choice)

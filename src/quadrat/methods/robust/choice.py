@@ -21,8 +21,9 @@ from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess, LogNormal, Priors, fit_map
 from quadrat.gp.observations import group_rows
 from quadrat.kernels import Kernel, Matern, Tied
-from quadrat.methods.base import CREDIBLE, Domain
+from quadrat.methods.base import Domain
 from quadrat.methods.robust.worst_case import as_radius, bound, lowest, most_robust, worst_value
+from quadrat.methods.statements import Affine, Mixture
 from quadrat.methods.surrogate import merged, spread
 from quadrat.randomness import generator
 
@@ -45,8 +46,8 @@ class RobustChoice:
     ----------
     point
         Shape (D,), rounded.
-    value, interval
-        The posterior mean of f at the point, and a 90 % credible interval.
+    belief
+        What is believed of f at the point.
     worst, worst_interval
         The median of what is believed of min f over the box around the point, and a 90 % credible interval.
     worst_at
@@ -54,8 +55,7 @@ class RobustChoice:
     """
 
     point: Array
-    value: float
-    interval: tuple[float, float]
+    belief: Mixture
     worst: float
     worst_interval: tuple[float, float]
     worst_at: Array
@@ -122,11 +122,9 @@ def robust_choice(
     rng = generator(seed, len(points), _DRAWS)
     worst = worst_value(gp, point, sides, rng, domain=domain, also=[at[0]])
     here = gp.predict(domain.features(point[None, :]))
-    mean, reach = float(here.mean[0]), CREDIBLE * float(here.deviation[0])
-    low, value, high, bad, bad_low, bad_high = (
-        shift + scale * number for number in (mean - reach, mean, mean + reach, worst.value, *worst.interval)
-    )
-    return RobustChoice(point, value, (low, high), bad, (bad_low, bad_high), at[0])
+    bad, bad_low, bad_high = (shift + scale * number for number in (worst.value, *worst.interval))
+    belief = Mixture(here.mean, here.deviation, Affine(shift, scale))
+    return RobustChoice(point, belief, bad, (bad_low, bad_high), at[0])
 
 
 def _fitted(domain: Domain, x: Array, y: Array, variances: Array, seed: int) -> tuple[GaussianProcess, float, float]:

@@ -1,0 +1,142 @@
+"""What is stated of a recommended point, and the words for it: the same in a recommendation and in a result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quadrat._core.arrays import as_number
+from quadrat.errors import NotAvailable
+from quadrat.methods.statements import CREDIBLE_LEVEL, Gain, Mixture
+from quadrat.optimizer.history import History
+from quadrat.optimizer.trial import interval_text, number_text
+
+__all__ = ["AS_SURE", "TOO_FEW", "UNVISITED", "Stated", "gain_words", "too_few_trials"]
+
+AS_SURE = "as sure as the model is"
+TOO_FEW = "too few trials to say"
+UNVISITED = "rests on regions that nobody has visited"
+
+_LEVELS = (0.5, 0.8, 0.9)  # that plain data have
+_FEW = 100  # trials: where so many do not tell, it is not for their number
+
+
+class Stated:
+    """What a recommendation and a result state of the value at a point, and of what is left to gain.
+
+    Attributes
+    ----------
+    credible_interval
+        90 % of what the fitted model believes; None without such a model.
+    certified_interval
+        Holds with probability 1 - delta under the stated assumptions; None where nothing is certified. Never both.
+    delta
+        The chance with which what is certified may fail; None where nothing is.
+    distribution
+        What the fitted model believes of the value; None without such a model.
+    gain
+        What it believes of how much better anything could be; None without an estimate.
+    too_few
+        Why there are too few trials to rely on the model's statements; None where there are enough.
+    """
+
+    credible_interval: tuple[float, float] | None
+    certified_interval: tuple[float, float] | None
+    delta: float | None
+    distribution: Mixture | None
+    gain: Gain | None
+    too_few: str | None
+
+    @property
+    def estimated_gain(self) -> float | None:
+        """The mean of `gain`, >= 0; None without one."""
+        return None if self.gain is None else self.gain.mean
+
+    @property
+    def estimated_gain_upper(self) -> float | None:
+        """What the gain is at most with 90 %, as the model believes; never below the mean. None without one."""
+        return None if self.gain is None else self.gain.upper
+
+    def interval(self, level: float = CREDIBLE_LEVEL) -> tuple[float, float]:
+        """Return the interval of a `level` for the value at the recommended point.
+
+        A fitted model has one for every level in (0, 1), central, and as sure as the model is. A method that certifies
+        has one interval, which holds with probability 1 - delta: it is returned for that level and for all below, for
+        which it holds too.
+
+        Raises
+        ------
+        NotAvailable
+            There is no interval of this level.
+        InvalidInput
+            The level is not in (0, 1).
+        """
+        if self.distribution is not None:
+            return self.distribution.interval(level)
+        asked = as_number(level, name="level", above=0.0, at_most=1.0)
+        if self.certified_interval is not None and self.delta is not None:
+            if asked <= 1 - self.delta:
+                return self.certified_interval
+            raise NotAvailable(
+                f"interval: expected a level of at most {1 - self.delta:g}, which this method certifies, got {asked:g};"
+                " a smaller delta, stated before the data, certifies more"
+            )
+        if self.credible_interval is not None:
+            if asked == CREDIBLE_LEVEL:
+                return self.credible_interval
+            raise NotAvailable(
+                f"interval: expected the level {CREDIBLE_LEVEL}, the only one of this method, got {asked:g}"
+            )
+        raise NotAvailable(
+            "interval: expected a method with a model or with certified bounds, got one without; use Auto"
+        )
+
+    def _said(self) -> list[tuple[str, str]]:
+        """Return what is printed of it, each line with its label."""
+        certified = ("certified interval", interval_text(self.certified_interval, "under the stated assumptions"))
+        if self.too_few is not None and self.credible_interval is not None:
+            return [("credible interval", f"{TOO_FEW}: {self.too_few}"), certified]
+        lines = [("credible interval", interval_text(self.credible_interval, f"90 % credible: {AS_SURE}"))]
+        if self.gain is not None:
+            lines.append(("estimated gain", f"{gain_words(self.gain, 6)}  ({AS_SURE})"))
+            lines.append(("", f"the upper value {UNVISITED}" if self.gain.rests_on_unvisited else ""))
+        return [*lines, certified]
+
+    def _data(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        gain, belief = self.gain, self.distribution
+        return {
+            "certified_interval": self.certified_interval,
+            "credible_interval": self.credible_interval,
+            "intervals": {} if belief is None else {str(level): belief.interval(level) for level in _LEVELS},
+            "estimated_gain": self.estimated_gain,
+            "estimated_gain_upper": self.estimated_gain_upper,
+            "gain_quantiles": {} if gain is None else {str(level): gain.quantile(level) for level in _LEVELS},
+            "gain_unvisited": None if gain is None else gain.unvisited,
+            "delta": self.delta,
+            "too_few": self.too_few,
+        }
+
+
+def gain_words(gain: Gain, digits: int) -> str:
+    """Return what is left to gain, in words."""
+    return f"{gain.mean:.{digits}g} on average, at most {gain.upper:.{digits}g} with 90 %"
+
+
+def too_few_trials(parameters: int, history: History, interval: tuple[float, float] | None) -> str | None:
+    """Return why a run has too few trials for a model's statements; None where it has enough.
+
+    A plane through D + 1 values fits all of them: with D parameters it takes D + 2 until one is left over by which a
+    model can be judged. And where the 90 % interval is wider than the range of all values told, the model knows less of
+    the value than whoever looks at the list.
+    """
+    count = history.count("complete")
+    if count < parameters + 2:
+        values = f"{count} value{'' if count == 1 else 's'}"
+        return f"{values} for {parameters} parameter{'' if parameters == 1 else 's'}"
+    if interval is None or count > _FEW:
+        return None
+    told = [value for number in history.numbers("complete") for value in history.values(number)]
+    spread = max(told) - min(told)
+    if 0 < spread < interval[1] - interval[0]:  # where all are equal, nothing is known of the scale
+        return f"the 90 % interval is wider than the range of all values, {number_text(spread)}"
+    return None
