@@ -549,6 +549,8 @@ class LearnedModel:
         is_chosen[chosen] = True
         rows = np.flatnonzero(np.repeat(is_chosen, self._count.view))
         other = self._like(samples)
+        if first is not None:
+            other.trials = first  # names the draws: those of then, however many were told since
         other._x = Growing.of(self.x[rows])
         other._y, other._noise = Growing.of(self._y.view[rows]), Growing.of(self._noise.view[rows])
         other._at, other._mean = Growing.of(self.places[chosen]), Growing.of(self._mean.view[chosen])
