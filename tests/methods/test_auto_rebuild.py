@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from quadrat._core.arrays import Array
-from quadrat.gp import Fit, fit_map
 from quadrat.methods.auto import acquisition as auto_score
 from quadrat.methods.auto import long_runs as auto_cells
 from quadrat.methods.auto import method as auto
 from quadrat.methods.auto import surrogate as auto_model
 from quadrat.methods.auto.method import Auto, AutoSearch
+from quadrat.methods.auto.surrogate import HyperFit, LearnedModel
 from quadrat.methods.base import Axis, Domain, Failure, Observation, Update
 
 BEGIN, LARGEST = 6, 9
@@ -51,7 +51,8 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     set_thresholds(monkeypatch, BEGIN, LARGEST)
     numbers = {auto_cells: {"ROWS": ROWS, "CAPACITY": 6}, auto: {"_SCREENED": 40, "_POINTS": 16, "_DRAWS_OF_F": 8}}
     numbers[auto_score] = {"UNIFORM": 40, "NEAR": 5, "CLIMBS": 2, "STEPS": 4}
-    monkeypatch.setattr("quadrat.gp.fit._TOLERANCE", 1.0)
+    monkeypatch.setattr("quadrat.gp.hyper_posterior._TOLERANCE", 1.0)
+    monkeypatch.setattr(auto_model, "STATED", 8)
     for module, names in numbers.items():
         for name, number in names.items():
             monkeypatch.setattr(module, name, number)
@@ -177,7 +178,6 @@ def answers(search: AutoSearch, updates: Sequence[Update]) -> dict[str, object]:
         incumbent.value,
         incumbent.interval,
         incumbent.gain,
-        incumbent.gain_upper,
         incumbent.feasibility,
     )
     found["explain"] = search.explain()
@@ -265,20 +265,22 @@ def test_failures_alone_are_rebuilt_at_any_time() -> None:
 
 @pytest.fixture
 def fits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many observations each fit was made to."""
+    """How many trials were learned from, each time that anything was."""
     sizes: list[int] = []
+    learn = LearnedModel._learn
 
-    def recorded(kernel: Any, data: Any, **options: Any) -> Fit:
-        sizes.append(len(data.x))
-        return fit_map(kernel, data, **options)
+    def recorded(self: LearnedModel, trials: int, samples: int, stream: int) -> HyperFit:
+        sizes.append(trials)
+        return learn(self, trials, samples, stream)
 
-    monkeypatch.setattr(auto_model, "fit_map", recorded)
+    monkeypatch.setattr(LearnedModel, "_learn", recorded)
     return sizes
 
 
 NEAR = ROWS + auto_cells.ROWS_PER_AXIS * 2  # trials that a model near a place sees, where there are so many
 
 
+@pytest.mark.parametrize("tells", [rebuilt, alone], ids=["rebuilt", "one after another"])
 @pytest.mark.parametrize(
     ("options", "models"),
     [({}, 1), ({"failures": True}, 1), ({"constrained_from": 0}, 3), ({"constrained_from": 7}, 1)],
@@ -286,27 +288,25 @@ NEAR = ROWS + auto_cells.ROWS_PER_AXIS * 2  # trials that a model near a place s
 )
 @pytest.mark.parametrize("n", [20, 60])
 def test_of_many_trials_only_the_beginning_of_the_cell_is_learned(
-    n: int, options: dict[str, Any], models: int, fits: list[int]
+    n: int,
+    options: dict[str, Any],
+    models: int,
+    tells: Callable[[Sequence[Update]], AutoSearch],
+    fits: list[int],
 ) -> None:
-    """One fit of f, and one of each constraint told so far, to the trials at which the cell begins: no other."""
-    happened = happened_of(n, **options)
-    search = rebuilt(happened)
+    """Of f, and of each constraint told so far, once, from the trials at which the cell begins; nothing else is."""
+    search = tells(happened_of(n, **options))
     assert search.model.trials > LARGEST
     assert fits == [BEGIN] * models
-    assert not search.model.settled
-    fits.clear()
-    alone(happened)
-    assert len(fits) > 5 * models, "which is what is spared"
 
 
 @pytest.mark.parametrize("together", [[(0, 20)], [(0, 4), (4, 20)], [(5, 8)], [(7, 20)]])
 def test_nor_is_anything_learned_from_trials_told_at_once(together: list[tuple[int, int]], fits: list[int]) -> None:
     """The cell begins when there are enough: after what was told at once, if they came with it."""
-    search = rebuilt(happened_of(40, together=together))
+    rebuilt(happened_of(40, together=together))
     begin, end = together[-1]
     begun_at = BEGIN if begin >= BEGIN else end
     assert fits == [min(begun_at, NEAR)]
-    assert not search.model.settled
 
 
 @pytest.mark.parametrize("n", [LARGEST + 1, 60])
@@ -319,11 +319,11 @@ def test_nothing_is_learned_once_a_cell_zooms(n: int, fits: list[int]) -> None:
     assert not fits
 
 
-def test_few_trials_are_learned_from_as_ever(fits: list[int]) -> None:
-    happened = happened_of(LARGEST)
-    search = rebuilt(happened)
-    again = fits.copy()
-    fits.clear()
-    assert search.model.settled
-    alone(happened)
-    assert again == fits
+def test_what_is_asked_after_few_trials_is_learned_then(fits: list[int]) -> None:
+    """From all of them, once for the search and once for statements."""
+    search = rebuilt(happened_of(BEGIN - 1))
+    assert not fits
+    for _ in range(2):
+        search.ask(BEGIN - 1, np.empty((0, 2)))
+        search.recommend()
+    assert fits == [BEGIN - 1] * 2

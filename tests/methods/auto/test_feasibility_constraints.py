@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 from scipy.stats import norm
 
 import quadrat.methods.auto.acquisition as module
 from quadrat._core.arrays import Array
 from quadrat._core.nearest import nearest
-from quadrat.gp.ensemble import Ensemble
 from quadrat.loop import minimize
 from quadrat.methods.auto.acquisition import DEVIATION_FACTOR, log_improvement
 from quadrat.methods.auto.feasibility import Chances, Constraints
 from quadrat.methods.auto.method import Auto, AutoSearch
+from quadrat.methods.auto.surrogate import OF_CONSTRAINTS, USUAL
 from quadrat.methods.base import Domain, Observation
 from quadrat.optimizer import Measured, Optimizer
 from quadrat.space import Categorical, Float, Int, Space
@@ -45,7 +46,7 @@ def constraints_after(*functions: Callable[[Array], float], n: int = 12, noise: 
     constraints = Constraints(Domain.cube(2), 0, 5)
     for number, x in enumerate(rng.random((n, 2))):
         values = tuple(function(x) + noise * rng.normal() for function in functions)
-        constraints.tell(Observation(number, x, np.array([0.0]), constraints=values))
+        constraints.tell([Observation(number, x, np.array([0.0]), constraints=values)])
     return constraints
 
 
@@ -82,7 +83,7 @@ def slope_by_differences(function: Callable[[Array], Array], points: Array, axis
 
 def test_without_constraints_every_chance_is_one() -> None:
     constraints = Constraints(Domain.cube(2), 0, 5)
-    constraints.tell(Observation(0, np.array([0.5, 0.5]), np.array([1.0])))
+    constraints.tell([Observation(0, np.array([0.5, 0.5]), np.array([1.0]))])
     chances = constraints.current()
     assert chances == Chances()
     assert chances.log_chance(GRID).tolist() == [0.0] * len(GRID)
@@ -98,16 +99,17 @@ def test_without_constraints_every_chance_is_one() -> None:
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.2])
-def test_the_log_chance_is_the_sum_of_normal_tails_below_zero_in_the_units_told(noise: float) -> None:
-    """Means and deviations of each constraint brought back to its units; the limit there is 0."""
+def test_the_log_chance_is_the_sum_of_averaged_normal_tails_below_zero_in_the_units_told(noise: float) -> None:
+    """Means and deviations of each constraint under each sample, in its units; the limit there is 0."""
     constraints = constraints_after(slanted, near_the_left, noise=noise)
     wanted = np.zeros(len(GRID))
     for model in constraints._models:
-        shift, scale = model.transform().shift, model.transform().scale
-        ensemble = model.current()[1]
-        assert len(ensemble) == 1
-        at = ensemble.predict(GRID)
-        wanted += norm.logcdf(0.0, loc=shift + scale * at.mean[0], scale=scale * at.deviation[0])
+        fitted = model.current()
+        shift, scale = fitted.transform.shift, fitted.transform.scale
+        assert len(fitted.ensemble) == OF_CONSTRAINTS
+        at = fitted.ensemble.predict(GRID)
+        each = norm.logcdf(0.0, loc=shift + scale * at.mean, scale=scale * at.deviation)
+        wanted += logsumexp(each, axis=0) - np.log(OF_CONSTRAINTS)
     chances = constraints.current()
     np.testing.assert_allclose(chances.log_chance(GRID), wanted, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(chances.slope(GRID)[0], wanted, rtol=1e-9, atol=1e-12)
@@ -116,14 +118,13 @@ def test_the_log_chance_is_the_sum_of_normal_tails_below_zero_in_the_units_told(
     assert 0 < chances.held(GRID).sum() < len(GRID)
 
 
-def test_where_there_are_several_settings_the_chance_is_their_mean() -> None:
-    (model,) = constraints_after(slanted, n=8)._models
-    limit = float(model.transform().apply(np.array(0.0)))
-    objective, ensemble = model.current()
-    several = Ensemble(objective, ensemble.settings + 0.5 * np.random.default_rng(1).normal(size=(3, 4)))
-    at = several.predict(GRID)
+def test_the_slope_of_the_averaged_chance_equals_finite_differences() -> None:
+    (model,) = constraints_after(slanted, n=8, noise=0.1)._models
+    fitted = model.current()
+    limit = float(fitted.transform.apply(np.array(0.0)))
+    at = fitted.ensemble.predict(GRID)
     wanted = norm.cdf((limit - at.mean) / at.deviation).mean(axis=0)
-    chances = Chances(((several, limit),))
+    chances = Chances(((fitted.ensemble, limit),))
     np.testing.assert_allclose(np.exp(chances.log_chance(GRID)), wanted, rtol=1e-9)
     value, slope = chances.slope(GRID)
     np.testing.assert_allclose(np.exp(value), wanted, rtol=1e-6)
@@ -140,7 +141,7 @@ def test_the_slope_equals_finite_differences(functions: tuple[Callable[[Array], 
     assert value.min() < -5
     for axis in range(2):
         numeric = slope_by_differences(chances.log_chance, query, axis)
-        np.testing.assert_allclose(slope[:, axis], numeric, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(slope[:, axis], numeric, rtol=1e-3, atol=1e-3)
 
 
 def test_the_chance_is_right_where_enough_was_told() -> None:
@@ -196,8 +197,7 @@ def test_a_few_values_far_out_do_not_drown_the_others(far: float) -> None:
 
 def test_trials_without_constraints_say_nothing_and_later_ones_count_alone() -> None:
     some, all_told = search_after(trials(10, slanted, untold=4)), Constraints(Domain.cube(2), 0, 5)
-    for trial in trials(10, slanted)[4:]:
-        all_told.tell(trial)
+    all_told.tell(trials(10, slanted)[4:])
     np.testing.assert_array_equal(some.constraints.current().log_chance(GRID), all_told.current().log_chance(GRID))
 
 
@@ -257,7 +257,7 @@ def test_the_score_is_log_improvement_upon_the_best_that_is_believed_plus_log_ch
     history, query = trials(12, slanted, near_the_left), np.random.default_rng(3).random((20, 2))
     search = search_after(history)
     score, best = score_of(search, 12, NONE, monkeypatch)
-    _, ensemble = search.model.current()
+    ensemble = search.model.current().ensemble
     x, chances = search.model.x, search.constraints.current()
     means, held = ensemble.predict(x).mean, chances.held(x)
     assert means[:, ~held].max() > means[:, held].max(), "the unconstrained target would be another one"
@@ -285,7 +285,7 @@ def test_where_nothing_is_believed_the_chance_alone_counts(monkeypatch: pytest.M
 def test_a_pending_point_that_is_believed_is_to_be_improved_upon(monkeypatch: pytest.MonkeyPatch) -> None:
     """One where the constraint is believed to hold and one where it is not, both expected above all told ones."""
     search = search_after(trials(12, slanted))
-    _, ensemble = search.model.current()
+    ensemble = search.model.current().ensemble
     chances = search.constraints.current()
     before = score_of(search, 12, NONE, monkeypatch)[0].target
     mean, held = ensemble.predict(GRID).mean.mean(axis=0), chances.held(GRID)
@@ -330,7 +330,7 @@ def test_asking_and_looking_leave_no_trace() -> None:
 def test_the_recommended_point_is_the_best_of_those_that_are_believed() -> None:
     search = search_after(trials(14, slanted, near_the_left))
     x, chances = search.model.x, search.constraints.current()
-    mean, held = search.model.current()[1].predict(x).mixture()[0], chances.held(x)
+    mean, held = search.model.stated().ensemble.predict(x).mixture()[0], chances.held(x)
     incumbent = search.recommend()
     assert not held[int(np.argmax(mean))], "without constraints it would be another one"
     np.testing.assert_array_equal(incumbent.x, x[held][int(np.argmax(mean[held]))])
@@ -341,7 +341,7 @@ def test_the_recommended_point_is_the_best_of_those_that_are_believed() -> None:
     assert free.feasibility is None
     rows = search.explain()["constraints"]
     assert isinstance(rows, list)
-    assert [set(row) for row in rows] == [{"setting", "shift", "scale"}] * 2
+    assert [set(row) for row in rows] == [{"learned from", "chances of smoothness", "samples", "shift", "scale"}] * 2
 
 
 def test_of_what_is_believed_a_point_that_was_told_otherwise_comes_last() -> None:
@@ -373,16 +373,12 @@ def test_what_could_be_gained_where_the_constraint_does_not_hold_does_not_count(
     """f rises with x, which may not exceed 0.6: after trials up to the limit nothing is left, beyond it there is."""
     points = np.stack(np.meshgrid(np.linspace(0, 0.6, 7), [0.0, 0.5, 1.0]), -1).reshape(-1, 2)
     rising = [Observation(i, x, x[:1]) for i, x in enumerate(points)]
-    free = search_after(rising).recommend().gain
-    bound = (
-        search_after([Observation(t.number, t.x, t.values, constraints=(t.x[0] - 0.6,)) for t in rising])
-        .recommend()
-        .gain
-    )
+    told = [Observation(t.number, t.x, t.values, constraints=(t.x[0] - 0.6,)) for t in rising]
+    free, bound = (search_after(trials).recommend().gain for trials in (rising, told))
     assert free is not None
     assert bound is not None
-    assert free > 0.2
-    assert bound < 0.05
+    assert free.mean > 0.2
+    assert bound.mean < 0.05
 
 
 # --- whole runs
@@ -489,28 +485,25 @@ def test_near_a_place_the_nearest_trials_count_alone() -> None:
     """As if no others had been told, up to how far a value counts, and learned afresh with one kernel."""
     constraints, centre, sides = Constraints(Domain.cube(2), 0, 41), np.array([0.5, 0.5]), np.array([0.3, 0.6])
     for number, x in enumerate(np.random.default_rng(40).random((40, 2))):
-        constraints.tell(Observation(number, x, np.array([0.0]), constraints=(slanted(x), near_the_left(x))))
+        constraints.tell([Observation(number, x, np.array([0.0]), constraints=(slanted(x), near_the_left(x)))])
     near = constraints.near(centre, sides, 25)
     for model, full in zip(near._models, constraints._models, strict=True):
         rows = nearest(full.places, centre, sides, 25)
         np.testing.assert_array_equal(model.x, full.x[rows])
         np.testing.assert_array_equal(model.y, full.y[rows])
-        assert model.smoothness == 2.5
+        assert model.current().fit.kernels == USUAL
     held, margins = near.current().held(GRID), np.array([[slanted(x), near_the_left(x) / 100] for x in GRID])
     clear = (np.abs(margins).min(axis=1) > 0.05) & ((np.abs(GRID - centre) < sides).all(axis=1))
     assert clear.sum() > 80
     np.testing.assert_array_equal(held[clear], margins[clear].max(axis=1) <= 0)
 
 
-def test_near_a_place_values_count_as_far_as_in_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_near_a_place_values_count_as_far_as_in_the_run() -> None:
     """The trials near the limit come last, and none of them says how large a value is: 0.3 above is no 0.005 above."""
-    monkeypatch.setattr(
-        "quadrat.methods.auto.surrogate.is_due", lambda *_: False
-    )  # what the others learn does not matter
     constraints, rng = Constraints(Domain.cube(2), 0, 5), np.random.default_rng(0)
     along = np.concatenate([0.3 * rng.random(6), 0.6 + 1e-3 * rng.normal(size=20), [0.8]])
     for number, x in enumerate(np.column_stack([along, rng.random(27)])):
-        constraints.tell(Observation(number, x, np.array([0.0]), constraints=(float(x[0]) - 0.6,)))
+        constraints.tell([Observation(number, x, np.array([0.0]), constraints=(float(x[0]) - 0.6,))])
     near = constraints.near(np.array([0.6, 0.5]), np.array([0.3, 10.0]), 21)
     assert near._models[0].x[:, 0].min() > 0.5, "the first few are far away"
     assert near._models[0].y.max() == pytest.approx(0.2)

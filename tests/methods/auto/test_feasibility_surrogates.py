@@ -38,13 +38,13 @@ def fails(x: Array) -> bool:
 def told(surrogates: Surrogates, trials: list[Observation], *, together: bool = False) -> Surrogates:
     complete = [one for one in trials if not fails(one.x)]
     if together:
-        surrogates.tell_many(complete)
+        surrogates.tell(complete)
     else:
         for one in complete:
-            surrogates.tell(one)
+            surrogates.tell([one])
     for one in trials:
         if fails(one.x):
-            surrogates.fail(Failure(one.number, one.x))
+            surrogates.tell([Failure(one.number, one.x)])
     return surrogates
 
 
@@ -55,28 +55,26 @@ def test_every_model_is_told_of_every_trial() -> None:
     surrogates = told(started(), trials)
     model, constraints, feasibility = LearnedModel(PLANE, 0, 5), Constraints(PLANE, 0, 5), Feasibility(2)
     for one in complete:
-        model.tell(one)
-        constraints.tell(one)
+        model.tell([one])
+        constraints.tell([one])
         feasibility.add(one.x, True)
     for one in trials:
         if fails(one.x):
             feasibility.add(one.x, False)
     for got, wanted in ((surrogates.model, model), (surrogates.constraints._models[0], constraints._models[0])):
-        np.testing.assert_array_equal(got.current()[1].predict(GRID).mean, wanted.current()[1].predict(GRID).mean)
+        means = [one.current().ensemble.predict(GRID).mean for one in (got, wanted)]
+        np.testing.assert_array_equal(*means)
     np.testing.assert_array_equal(surrogates.feasibility.log_chance(GRID)[0], feasibility.log_chance(GRID)[0])
 
 
-def test_what_is_told_at_once_is_the_same_up_to_where_fits_stop() -> None:
+def test_what_is_told_at_once_is_the_same() -> None:
     trials = [trial(number) for number in range(14)]
     one, other = told(started(), trials), told(started(), trials, together=True)
-    np.testing.assert_array_equal(one.model.x, other.model.x)
-    np.testing.assert_array_equal(one.model.y, other.model.y)
-    np.testing.assert_array_equal(one.feasibility.log_chance(GRID)[0], other.feasibility.log_chance(GRID)[0])
-    means = [each.model.transform().undo(each.model.current()[1].predict(GRID).mean[0]) for each in (one, other)]
-    np.testing.assert_allclose(means[0], means[1], atol=0.1)
-
-
-# --- taken in, and nothing learned
+    same_beliefs(one, other)
+    for mine, its in ((one.model, other.model), (one.constraints._models[0], other.constraints._models[0])):
+        at, there = (model.current().ensemble.predict(GRID) for model in (mine, its))
+        np.testing.assert_array_equal(at.mean, there.mean)
+        np.testing.assert_array_equal(at.deviation, there.deviation)
 
 
 def mixed_trials(n: int, constrained_from: int) -> list[Observation | Failure]:
@@ -94,9 +92,10 @@ def same_beliefs(one: Surrogates, other: Surrogates) -> None:
     """What was taken in, bit for bit."""
     pairs = [(one.model, other.model), *zip(one.constraints._models, other.constraints._models, strict=True)]
     for mine, its in pairs:
-        for name in ("x", "y", "_variance", "places", "means"):
+        for name in ("x", "y", "places", "means"):
             assert getattr(mine, name).tobytes() == getattr(its, name).tobytes(), name
-        assert (mine.trials, mine.settled) == (its.trials, its.settled)
+        np.testing.assert_array_equal(mine._noise.view, its._noise.view)
+        assert mine.trials == its.trials
     at = np.vstack([GRID, one.model.places])
     np.testing.assert_array_equal(one.constraints.violated(at), other.constraints.violated(at))
     for got, wanted in zip(one.feasibility.log_chance(GRID), other.feasibility.log_chance(GRID), strict=True):
@@ -104,40 +103,31 @@ def same_beliefs(one: Surrogates, other: Surrogates) -> None:
 
 
 @pytest.mark.parametrize("constrained_from", [0, 13, 99])
-def test_many_that_are_taken_at_once_are_one_by_one(constrained_from: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once nothing is learned any more; what is known near a place is then the same, to the last bit."""
+def test_many_that_are_told_at_once_are_one_by_one(constrained_from: int) -> None:
+    """What is known near a place is then the same too, to the last bit."""
     happened = mixed_trials(40, constrained_from)
     assert {type(one) for one in happened[20:]} == {Observation, Failure}
     alone, together, some = started(), started(), started()
-    with monkeypatch.context() as patch:
-        patch.setattr("quadrat.methods.auto.surrogate.fit_map", None)  # would be called if anything were learned
-        for surrogates in (alone, together, some):
-            surrogates.stop_learning()
-        for one in happened:
-            if isinstance(one, Observation):
-                alone.tell(one)
-            else:
-                alone.fail(one)
-        together.take(happened)
-        for part in (happened[:3], [], happened[3:4], happened[4:]):
-            some.take(part)
+    for one in happened:
+        alone.tell([one])
+    together.tell(happened)
+    for part in (happened[:3], [], happened[3:4], happened[4:]):
+        some.tell(part)
     same_beliefs(together, alone)
     same_beliefs(some, alone)
     near, other = (surrogates.near(np.array([0.4, 0.5]), np.array([0.2, 0.3]), 15) for surrogates in (alone, together))
     same_beliefs(near, other)
-    np.testing.assert_array_equal(near.model.current()[1].settings, other.model.current()[1].settings)
+    np.testing.assert_array_equal(near.model.current().ensemble.settings, other.model.current().ensemble.settings)
     assert near.constraints.explain() == other.constraints.explain()
     assert len(near.constraints._models) == (constrained_from < 40)
 
 
-def test_constraints_that_begin_later_are_not_learned_either(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quadrat.methods.auto.surrogate.fit_map", None)
+def test_nothing_is_learned_until_somebody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LearnedModel, "_learn", None)  # would be called if anything were learned
     surrogates = started()
-    surrogates.stop_learning()
     for number in range(20):
-        surrogates.tell(trial(number, constrained=number >= 8))
-    assert not surrogates.model.settled
-    assert not surrogates.constraints._models[0].settled
+        surrogates.tell([trial(number, constrained=number >= 8)])
+    assert (surrogates.model.trials, surrogates.constraints._models[0].trials) == (20, 12)
 
 
 # --- near a place
@@ -149,11 +139,11 @@ def test_near_a_place_each_model_is_of_its_own_nearest_trials(box: bool) -> None
     trials = [trial(number) for number in range(60)]
     surrogates = told(started(first=60), trials)
     centre, sides, count = np.array([0.3, 0.6]), np.array([0.1, 0.3]), 15
-    near = surrogates.near(centre, sides, count, box=box, settings=1)
+    near = surrogates.near(centre, sides, count, box=box, samples=1)
     complete = [one for one in trials if not fails(one.x)]
     chosen = nearest(np.array([one.x for one in complete]), centre, sides, count, box=box)
     assert near.model.places.tolist() == [complete[i].x.tolist() for i in chosen]
-    assert near.model.settings == 1
+    assert near.model.samples == 1
     assert near.constraints._models[0].places.tolist() == near.model.places.tolist()
     outcomes = [(one.x, True) for one in complete] + [(one.x, False) for one in trials if fails(one.x)]
     feasibility = Feasibility(2)
@@ -168,8 +158,7 @@ def test_a_choice_counts_as_one_step_for_failures_whatever_the_sides() -> None:
     domain = Domain((Axis(), Axis(VALUES, ordered=False)))
     surrogates = started(domain)
     other_choice, two_sides_away = np.array([0.5, VALUES[0]]), np.array([0.52, VALUES[2]])
-    surrogates.fail(Failure(0, other_choice))
-    surrogates.fail(Failure(1, two_sides_away))
+    surrogates.tell([Failure(0, other_choice), Failure(1, two_sides_away)])
     near = surrogates.near(np.array([0.5, VALUES[2]]), np.array([0.01, 0.01]), 1)
     np.testing.assert_array_equal(near.feasibility._x.view, domain.features(other_choice[None, :]))
 
@@ -179,7 +168,7 @@ def test_with_fewer_trials_than_are_wanted_it_is_of_all() -> None:
     near = surrogates.near(np.array([0.5, 0.5]), np.ones(2), 50)
     np.testing.assert_array_equal(near.model.x, surrogates.model.x)
     assert near.feasibility is surrogates.feasibility
-    assert near.model.settings == surrogates.model.settings
+    assert near.model.samples == surrogates.model.samples
 
 
 # --- points
@@ -189,7 +178,7 @@ def test_points_are_those_of_the_model_each_once() -> None:
     surrogates = started()
     x = np.array([[0.1, 0.2], [0.3, 0.4], [0.1, 0.2]])
     for number, point in enumerate(x):
-        surrogates.tell(Observation(number, point, np.array([1.0, 2.0])))
+        surrogates.tell([Observation(number, point, np.array([1.0, 2.0]))])
     assert surrogates.points.tolist() == x[:2].tolist()
 
 
@@ -208,7 +197,7 @@ def test_among_integers_alone_a_setting_is_spent_when_its_value_is_known(noise: 
     surrogates, rng = started(domain, first=31), np.random.default_rng(0)
     for number in range(30):
         x = np.array([values[number * 3 % 8], values[number * 5 // 4 % 8]])
-        surrogates.tell(Observation(number, x, np.array([3 * np.sin(6 * x[0]) + x[1] + noise * rng.normal()])))
+        surrogates.tell([Observation(number, x, np.array([3 * np.sin(6 * x[0]) + x[1] + noise * rng.normal()]))])
     running = np.array([[values[0], values[7]]])
     spent = surrogates.spent(running)
     assert spent[-1].tolist() == running[0].tolist()

@@ -85,12 +85,7 @@ def ways(optimizer: Optimizer) -> set[str]:
 
 def same_guess(one: Incumbent, other: Incumbent) -> None:
     np.testing.assert_array_equal(one.x, other.x)
-    assert (one.value, one.interval, one.gain, one.gain_upper) == (
-        other.value,
-        other.interval,
-        other.gain,
-        other.gain_upper,
-    )
+    assert (one.value, one.interval, one.gain) == (other.value, other.interval, other.gain)
 
 
 # --- when
@@ -110,7 +105,8 @@ def test_a_cell_zooms_from_so_many_trials_on_and_not_before() -> None:
 
 def test_it_begins_at_the_point_of_highest_mean() -> None:
     search = search_after(history(BEGIN))
-    means, _ = search.model.current()[1].predict(search.model.x).mixture()
+    near = search.cells.around(search.surrogates, search.cells._highest(search.surrogates)).model
+    means, _ = near.current().ensemble.predict(search.model.x).mixture()
     assert search.cells.trust_regions is not None
     np.testing.assert_array_equal(search.cells.trust_regions.cell.centre, search.model.x[int(np.argmax(means))])
 
@@ -540,7 +536,7 @@ def test_it_tells_what_it_knows() -> None:
     assert cells["sides"] == search.cells.trust_regions.cell.sides.tolist()
     assert cells["leaves"] == len(search.cells._grown(search.surrogates).leaves)
     assert len(cells["turns"]) >= 1
-    assert explained["smoothness"] == 2.5
+    assert {"noise", "chances of smoothness", "samples"} <= set(explained)
     json.dumps(explained)
 
 

@@ -25,6 +25,7 @@ from quadrat._core.arrays import Array, Bools, Growing
 from quadrat._core.nearest import nearest
 from quadrat.gp import HyperPosterior, HyperPriors, HyperSamples, Observations, Outliers, find_outliers
 from quadrat.gp.ensemble import Ensemble
+from quadrat.gp.observations import group_rows
 from quadrat.kernels import Matern, SquaredExponential
 from quadrat.kernels.stationary import Stationary
 from quadrat.methods.base import Domain, Observation
@@ -413,9 +414,20 @@ class Fitted:
 
     @property
     def is_outdated(self) -> bool:
-        """Whether the values told since the fit leave fewer than half of its samples [V24, effective sample size]."""
+        """Whether the values told since the fit leave fewer than half of its samples [V24, effective sample size].
+
+        Or have noise to be learned, where those before had none.
+        """
+        if (self.data.count > 0).any() and not self.ensemble.noise_variance.any():
+            return True
         weights = np.exp(self.log_weights - self.log_weights.max())
         return bool(weights.sum() ** 2 < 0.5 * len(weights) * (weights**2).sum())
+
+
+def _agree(x: Array, y: Array) -> bool:
+    """Whether all values (n,) at the same of the points (n, F) are the same; the mean of such is only nearly that."""
+    first, group = group_rows(x)
+    return bool((y == y[first][group]).all())
 
 
 def _apart(x: Array, y: Array) -> Observations:
@@ -538,6 +550,8 @@ class LearnedModel:
         is_chosen[chosen] = True
         rows = np.flatnonzero(np.repeat(is_chosen, self._count.view))
         other = self._like(samples)
+        if first is not None:
+            other.trials = first  # names the draws: those of then, however many were told since
         other._x = Growing.of(self.x[rows])
         other._y, other._noise = Growing.of(self._y.view[rows]), Growing.of(self._noise.view[rows])
         other._at, other._mean = Growing.of(self.places[chosen]), Growing.of(self._mean.view[chosen])
@@ -700,7 +714,7 @@ class LearnedModel:
         if unknown.any():
             data = Observations.merge(x[unknown], y[unknown])
             repeats = data.count.sum() - len(data)
-            if repeats < EXACT or data.scatter.any():
+            if repeats < EXACT or not _agree(x[unknown], y[unknown]):
                 stated = Observations.merge(x[~unknown], y[~unknown], variance[~unknown]) if not unknown.all() else None
                 return data if stated is None else data + stated
             variance = np.where(unknown, 0.0, variance)
