@@ -10,7 +10,6 @@ from math import sin
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
 import pytest
 from regret import ablation, run, suite
 from regret.roster import OURS
@@ -18,7 +17,6 @@ from regret.rows import Row, complete, read_rows
 from regret.task import FunctionTask, Task
 
 import quadrat as qd
-from quadrat._core.arrays import Array
 from quadrat.methods.auto import method as auto
 from quadrat.methods.auto import surrogate as auto_model
 from quadrat.methods.auto.method import AutoSearch
@@ -86,7 +84,7 @@ def test_constants_have_their_values_again_after_a_run_that_failed() -> None:
 
     def stopped() -> None:
         with ablation.VARIANTS["one smoothness"].in_force():
-            assert constants(auto_model) == {**before, "SMOOTHNESSES": (2.5,), "USUAL": 0}
+            assert constants(auto_model) == {**before, "KERNELS": auto_model.USUAL}
             raise RuntimeError("stopped")
 
     with pytest.raises(RuntimeError, match="stopped"):
@@ -102,13 +100,17 @@ def test_a_constant_that_does_not_exist_is_an_error() -> None:
 
 @pytest.mark.parametrize("variant", CHANGED)
 def test_every_variant_soon_asks_for_other_points(variant: str) -> None:
-    if variant == "no second looks":
+    if variant == "learned at every trial":  # up to 16 trials the full method does so too
+        assert asked(variant, wave(1), 1, 20) != asked(ablation.FULL, wave(1), 1, 20)
+    elif variant == "second looks as dear":
+        assert asked(variant, wave(1), 1, 20) != asked(ablation.FULL, wave(1), 1, 20)
+    elif variant == "no second looks":
         runs = [(asked(variant, wave(seed), seed, 20), asked(ablation.FULL, wave(seed), seed, 20)) for seed in (1, 3)]
         assert any(len(set(full)) < len(full) for _, full in runs)
         assert all(len(set(mine)) == len(mine) for mine, _ in runs)
     elif "compressed" in variant:
         # A deep drop is compressed by the full method, a small one by the light variant alone.
-        tasks = [shelf(depth) for depth in (1000.0, 5.0)]
+        tasks = [shelf(depth) for depth in (60.0, 4.0)]
         differ = [asked(variant, task, 1, 16) != asked(ablation.FULL, task, 1, 16) for task in tasks]
         assert differ == ([True, False] if variant == "never compressed" else [False, True])
     else:
@@ -123,28 +125,14 @@ def test_the_initial_design_is_that_of_the_full_method(variant: str) -> None:
     assert (design[0] == (0.5, 0.5, 0.5)) == (variant != "no centre")
 
 
-@pytest.mark.parametrize(("variant", "settings"), [(ablation.FULL, 5), ("one setting", 1), ("ten settings", 10)])
-def test_how_many_settings_are_averaged(variant: str, settings: int) -> None:
+@pytest.mark.parametrize(
+    ("variant", "samples"), [(ablation.FULL, auto_model.SAMPLES), ("one sample", 1), ("thirty samples", 30)]
+)
+def test_how_many_samples_are_averaged(variant: str, samples: int) -> None:
     def check(search: AutoSearch) -> None:
-        assert len(search.model.current()[1].settings) == settings
+        assert len(search.model.current().ensemble) == samples
 
     search_of(variant, check)
-
-
-def test_what_length_scales_have_in_common() -> None:
-    offsets: dict[str, Array] = {}
-    for variant in (ablation.FULL, "independent draws"):
-
-        def draw(search: AutoSearch, variant: str = variant) -> None:
-            search.model.settings = 4001
-            offsets[variant] = search.model._offsets(4)  # two length-scales, amplitude, noise
-
-        search_of(variant, draw)
-    correlation = {variant: float(np.asarray(np.corrcoef(drawn[:, :2].T))[0, 1]) for variant, drawn in offsets.items()}
-    shared = auto_model.SPREAD**2 / (auto_model.SPREAD**2 + auto_model.OWN_SPREAD**2)
-    assert correlation[ablation.FULL] == pytest.approx(shared, abs=0.05)
-    assert correlation["independent draws"] == pytest.approx(0.0, abs=0.06)  # four standard errors
-    assert offsets["independent draws"].std(axis=0) == pytest.approx(np.full(4, auto_model.SPREAD), rel=0.06)
 
 
 def test_the_full_method_is_the_run_of_the_comparison() -> None:
@@ -190,7 +178,7 @@ def test_the_report_comes_from_rows_of_odd_seeds() -> None:
     some = "1.50 (1.50 to 1.50, 3 of 7 problems)"
     assert f"| no centre | {what['no centre']} | 4 of 5 | {some} | {some} | 1.50 |" in text
     missing = " | ".join(["rows missing"] * 3)
-    assert f"| one setting | {what['one setting']} | 0 of 5 | {missing} |" in text
+    assert f"| one sample | {what['one sample']} | 0 of 5 | {missing} |" in text
     assert "rows are of abc" in text
     assert "Left out: 1 of 83 runs" in text  # 2 variants, 7 problems, 5 odd seeds; 3 problems, 4 of them; one failed
     assert "plain problems" not in text
