@@ -44,9 +44,13 @@ def compare(found: qd.Recommendation, n_trials: int, fresh: int) -> None:
         with threadpool_limits(1):
             value = score(dict(params), splits=fresh, seed=SEED)
         print(f"  {name:26}{value:.3f}")
+    low, high = found.interval(0.9)
     print(
-        f"The luckiest of {n_trials} trials promised {found.best_seen.value:.3f}, the recommendation {found.value:.3f}."
+        f"The luckiest of {n_trials} trials promised {found.best_seen.value:.3f}, the recommendation {found.value:.3f}"
+        f" ({low:.3f} to {high:.3f}, 90 %)."
     )
+    if found.noise is not None:
+        print(f"One trial at the same setting differs from the next by a standard deviation of {found.noise:.3f}.")
 
 
 if __name__ == "__main__":

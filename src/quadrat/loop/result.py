@@ -58,7 +58,7 @@ class Result(Stated):
         "maximize" or "minimize".
     estimated_feasibility
         The chance, in [0, 1], that all constraints hold at `params`, by the fitted model; None without constraints.
-    distribution, delta, too_few
+    distribution, delta, too_few, noise
         As of a `Recommendation`.
 
     Examples
@@ -88,6 +88,7 @@ class Result(Stated):
     distribution: Mixture | None = None
     delta: float | None = None
     too_few: str | None = None
+    noise: float | None = None
     _optimizer: Optimizer | None = field(default=None, compare=False)  # for figures; a copy goes without it
 
     def __getstate__(self) -> dict[str, Any]:
@@ -124,6 +125,7 @@ class Result(Stated):
             distribution=best.distribution,
             delta=best.delta,
             too_few=best.too_few,
+            noise=best.noise,
             _optimizer=optimizer,
         )
 

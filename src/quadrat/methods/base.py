@@ -412,6 +412,8 @@ class Incumbent:
         What the model believes of max f - f(x); None without one. Never certified.
     feasibility
         An estimate of the chance, in [0, 1], that all constraints hold at x; None where there are none.
+    noise
+        Standard deviation of one measurement, as the model has learned it; None for a search that learns none.
 
     Examples
     --------
@@ -420,8 +422,8 @@ class Incumbent:
     >>> from quadrat.methods.base import Domain
     >>> search = RandomSearch().start(Domain.cube(1), seed=0)
     >>> search.tell(Observation(0, np.array([0.5]), np.array([1.0])))
-    >>> search.recommend()
-    Incumbent(x=[0.5], value=1.0, interval=None, certified=False, distribution=None, gain=None, feasibility=None)
+    >>> search.recommend()  # doctest: +ELLIPSIS
+    Incumbent(x=[0.5], value=1.0, interval=None, certified=False, distribution=None, gain=None, ...)
     """
 
     x: Array
@@ -431,16 +433,25 @@ class Incumbent:
     distribution: Mixture | None = None
     gain: Gain | None = None
     feasibility: float | None = None
+    noise: float | None = None
 
     __repr__ = printed
 
     @classmethod
-    def believed(cls, x: Array, belief: Mixture, gain: Gain | None, feasibility: float | None = None) -> Incumbent:
+    def believed(
+        cls,
+        x: Array,
+        belief: Mixture,
+        gain: Gain | None,
+        feasibility: float | None = None,
+        noise: float | None = None,
+    ) -> Incumbent:
         """Return what a fitted model says of the point x, shape (D,): the median of its `belief`, and 90 % of it.
 
-        `gain` is what is left to gain, and `feasibility` the chance that constraints hold; None where there is none.
+        `gain` is what is left to gain, `feasibility` the chance that constraints hold, and `noise` the standard
+        deviation of one measurement; None where there is none.
         """
-        return cls(x, belief.value, belief.interval(), distribution=belief, gain=gain, feasibility=feasibility)
+        return cls(x, belief.value, belief.interval(), False, belief, gain, feasibility, noise)
 
 
 BELOW, UNDECIDED, ABOVE = -1, 0, 1

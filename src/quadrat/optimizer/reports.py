@@ -107,6 +107,8 @@ class Recommendation(Stated):
         `certified_interval` holds with probability 1 - delta; None where nothing is certified.
     too_few
         Why there are too few trials to rely on interval and gain; None where there are enough. Printed instead of them.
+    noise
+        Standard deviation of one measurement, as the model has learned it; None for a method that learns none.
 
     Examples
     --------
@@ -125,6 +127,7 @@ class Recommendation(Stated):
       value               ...
       credible interval   ... to ...  (90 % credible: as sure as the model is)
       estimated gain      ... on average, at most ... with 90 %  (as sure as the model is)
+      noise               ... in one result, standard deviation  (as sure as the model is)
       best seen           0 in trial 3: x=0.3
                           ...
     """
@@ -141,6 +144,7 @@ class Recommendation(Stated):
     distribution: Mixture | None = None
     delta: float | None = None
     too_few: str | None = None
+    noise: float | None = None
 
     def __repr__(self) -> str:
         meets = self.estimated_feasibility
@@ -291,6 +295,7 @@ def recommendation_of(
         distribution=None if belief is None else direction.turn_distribution(belief),
         delta=getattr(method, "delta", None) if incumbent.certified and certified else None,
         too_few=None if certifies or interval is None else too_few_trials(len(params), history, interval),
+        noise=incumbent.noise,
     )
 
 

@@ -37,6 +37,8 @@ class Stated:
         What it believes of how much better anything could be; None without an estimate.
     too_few
         Why there are too few trials to rely on the model's statements; None where there are enough.
+    noise
+        Standard deviation of one measurement, as the model has learned it; None for a method that learns none.
     """
 
     credible_interval: tuple[float, float] | None
@@ -45,6 +47,7 @@ class Stated:
     distribution: Mixture | None
     gain: Gain | None
     too_few: str | None
+    noise: float | None
 
     @property
     def estimated_gain(self) -> float | None:
@@ -99,6 +102,9 @@ class Stated:
         if self.gain is not None:
             lines.append(("estimated gain", f"{gain_words(self.gain, 6)}  ({AS_SURE})"))
             lines.append(("", f"the upper value {UNVISITED}" if self.gain.rests_on_unvisited else ""))
+        if self.noise is not None:
+            found = f"{number_text(self.noise)} in one result, standard deviation" if self.noise > 0 else "none found"
+            lines.append(("noise", f"{found}  ({AS_SURE})"))
         return [*lines, certified]
 
     def _data(self) -> dict[str, Any]:
@@ -114,6 +120,7 @@ class Stated:
             "gain_unvisited": None if gain is None else gain.unvisited,
             "delta": self.delta,
             "too_few": self.too_few,
+            "noise": self.noise,
         }
 
 

@@ -317,7 +317,7 @@ class AutoSearch(Search):
         # Where not even x is believed to meet the constraints, a gain in f means nothing.
         held = bool(chances.held(features[[best]])[0])
         gain = self._gain(surrogates, x) if held and with_gain else None
-        return Incumbent.believed(x, belief, gain, chances.feasibility(features[best]))
+        return Incumbent.believed(x, belief, gain, chances.feasibility(features[best]), fitted.noise)
 
     def predict(self, points: Array) -> tuple[Array, Array, Array]:
         """The median with a 90 % credible interval, shapes (m,).
