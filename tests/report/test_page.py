@@ -104,7 +104,7 @@ def test_a_fitted_run_says_what_its_result_says(
         # Everything is drawn, in all sizes and colours, without asking for anything and without complaints.
         page.wait(DRAWN)
         figures = page.run("document.querySelectorAll('.plot').length")
-        assert figures == 4
+        assert figures == 6
         assert page.run("[...document.querySelectorAll('.plot')].every(plot => plot.querySelector('svg.main-svg'))")
         for width, height, dark in LOOKS:
             page.look(width, height, dark=dark)
@@ -132,7 +132,7 @@ def test_the_table_is_used_with_a_keyboard(
     with browser.page(written(fitted_page, tmp_path)) as page:
         page.wait(DRAWN)
         reached = []
-        for _ in range(40):
+        for _ in range(60):
             page.press("Tab")
             reached.append(page.run("document.activeElement.id || document.activeElement.textContent.slice(0, 20)"))
             if reached[-1] == "value":
