@@ -67,7 +67,8 @@ def dashboard_figures(study: Study) -> Mapping[str, Drawn]:
 
     view = RunView.of(study)
     figures = figures_of(view, FIGURE_BYTES - _TITLE_BYTES, only=tuple(_TITLES), sliced=_SLICED)
-    warned = wrap(plain(view.fit_warning or "", 600), _LINE)
+    found = (view.fit_warning or "").partition(". ")[0]  # there is room for one sentence
+    warned = wrap(plain(f"{found}. quadrat report says what to do.", 600), _LINE) if found else []
     drawn = {
         one.name: Drawn(one.drawn.titled(_TITLES[one.name], _HIGHEST, warned if one.name == "progress" else ()))
         for one in figures

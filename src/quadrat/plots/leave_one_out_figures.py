@@ -73,7 +73,7 @@ def predicted_vs_observed(run: Source) -> Any:
                     [text for text, one in zip(texts, chosen.tolist(), strict=True) if one],
                     x=found.observed[chosen],
                     y=found.predicted[chosen],
-                    error_y={**bars, "color": tinted(colour, 0.4), "thickness": 1.2, "width": 0},
+                    error_y={**bars, "color": tinted(colour, 0.55), "thickness": 1.2, "width": 0},
                     name=name,
                     mode="markers",
                     marker={"color": colour, "size": 7, "symbol": symbol},

@@ -25,7 +25,7 @@ _NESTED = (
     *((outer, inner) for outer in ("error_x", "error_y") for inner in ("array", "arrayminus")),
 )
 _ARRAYS = ("x", "y", "text", "hovertext", "customdata", "ids")
-_TITLED, _LINE = 36, 17  # pixels that a title takes, and each line below it
+_TITLED, _LINE = 36, 20  # pixels that a title takes, and each line below it
 _WEBGL = 3000  # points up to which a browser draws them without a graphics card just as well
 
 
