@@ -200,6 +200,7 @@ class HyperPosterior:
         *,
         priors: HyperPriors | None = None,
         groups: Sequence[int] | None = None,
+        power: float = 1.0,
     ) -> None:
         if not len(data):
             raise InvalidInput("data: expected at least one observation, got none")
@@ -229,7 +230,8 @@ class HyperPosterior:
         self._repeats = float((data.count[unknown] - 1).sum())  # e
         self._scatter = float(data.scatter.sum())  # S
         self._measurements = n + self._repeats  # N
-        self._shape = self.priors.shape + (self._measurements - 1) / 2
+        self.power = as_number(power, name="power", above=0.0, at_most=1.0)
+        self._shape = self.priors.shape + self.power * (self._measurements - 1) / 2
         self._right = np.stack([data.y, np.ones(n)], axis=1)
         mean, covariance = self.priors.normal(self.groups, noise=self._learns_noise)
         self._prior_precision = np.linalg.inv(covariance)  # of all parameters but the amplitude
@@ -290,18 +292,18 @@ class HyperPosterior:
         inverse = lapack.dpotri(factor, lower=0)[0]  # above the diagonal and on it
         # d log density = tr(W dA) / 2 + terms without A, W = c alpha alpha' - A^-1 + u u' / (1' u)
         c = 1 / s2 if self._has_known else self._shape / float(rate[0])
-        i, j = self._rows, self._columns
-        pairs = c * alpha[i] * alpha[j] - inverse[i, j] + u[i] * u[j] / total
-        diagonal = c * alpha**2 - np.diagonal(inverse) + u**2 / total
+        i, j, power = self._rows, self._columns, self.power
+        pairs = power * (c * alpha[i] * alpha[j] - inverse[i, j] + u[i] * u[j] / total)
+        diagonal = power * (c * alpha**2 - np.diagonal(inverse) + u**2 / total)
         normal = len(self._prior_precision)
         gradient = np.zeros(len(parameters))
         gradient[:normal] = -self._prior_precision @ (parameters - self._mean)[:normal]
         gradient[: self.groups] -= (self._squares @ (pairs * slope)) / scales**2
         if self._learns_noise:
             gradient[self.groups] += 0.5 * ratio * float(diagonal @ self._share)
-            gradient[self.groups] += 0.5 * (c * self._scatter / ratio - self._repeats)
+            gradient[self.groups] += 0.5 * power * (c * self._scatter / ratio - self._repeats)
         if self._has_known:
-            quadratic = Q + self._within(ratio)
+            quadratic = power * (Q + self._within(ratio))
             gradient[-1] -= float(diagonal @ self._known) / s2 + 2 * self._shape
             gradient[-1] += (quadratic + 2 * self.priors.rate) / s2
         return float(value[0]), gradient
@@ -356,14 +358,18 @@ class HyperPosterior:
             if self._learns_noise:
                 found[-1, self.groups] += self._repeats
                 found[self.groups, -1] += self._repeats
-        else:  # s^2 takes part of what the values say
-            found -= 0.5 * np.outer(traces, traces) / (2 * self._shape + 1)
+        found *= self.power
+        if not self._has_known:  # s^2 takes part of what the values say
+            found -= 0.5 * self.power**2 * np.outer(traces, traces) / (2 * self._shape + 1)
         return np.asarray(found + precision)
 
-    def of(self, data: Observations, *, priors: HyperPriors | None = None) -> HyperPosterior:
+    def of(
+        self, data: Observations, *, priors: HyperPriors | None = None, power: float | None = None
+    ) -> HyperPosterior:
         """Return the posterior of other observations, `data`; with other `priors`, unless these are None."""
         chosen = self.priors if priors is None else priors
-        return HyperPosterior(data, self.kernels, priors=chosen, groups=self._numbers.tolist())
+        known = self.power if power is None else power
+        return HyperPosterior(data, self.kernels, priors=chosen, groups=self._numbers.tolist(), power=known)
 
     @property
     def log_evidence(self) -> float:
@@ -494,10 +500,11 @@ class HyperPosterior:
         """Put the parts of the log density together, (P,), and the rate, (P,)."""
         normal = len(self._prior_precision)
         away = (parameters - self._mean)[:, :normal]
-        value = -0.5 * (logdet + np.log(total) + np.einsum("pi,ij,pj->p", away, self._prior_precision, away))
+        value = -0.5 * self.power * (logdet + np.log(total))
+        value = value - 0.5 * np.einsum("pi,ij,pj->p", away, self._prior_precision, away)
         if self._repeats:
-            value = value - 0.5 * self._repeats * np.log(ratio)
-        rate = self.priors.rate + 0.5 * (Q + self._within(ratio))
+            value = value - 0.5 * self.power * self._repeats * np.log(ratio)
+        rate = self.priors.rate + 0.5 * self.power * (Q + self._within(ratio))
         if self._has_known:  # of log s, whose prior density is that of s^2 times s^2
             return value - 2 * self._shape * parameters[:, -1] - rate / s2, rate
         return value - self._shape * np.log(rate), rate
