@@ -43,7 +43,7 @@ TOLD, SUGGESTIONS, ROUNDS = 45, 5, 10
 PARTS: dict[str, tuple[type, str]] = {
     "learning hyper-parameters": (LearnedModel, "_learn"),
     "searching the acquisition": (AutoAcquisition, "maximise"),
-    "posteriors of the settings": (Ensemble, "__init__"),
+    "posteriors of the settings": (Ensemble, "_condition"),
 }
 REST = "the rest"
 _HISTORY = 45  # names the stream of the points told

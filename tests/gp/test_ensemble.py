@@ -346,3 +346,18 @@ def test_correlations_are_those_of_the_prior_with_the_nearest_observation() -> N
         wanted = [max(kernel([z], [x])[0, 0] for x in X) / kernel.variance for z in (*X[:2], *QUERY)]
         np.testing.assert_allclose(row, wanted, rtol=1e-12)
     np.testing.assert_allclose(found[:, :2], 1.0)
+
+
+def test_draws_have_the_moments_of_the_joint_posterior() -> None:
+    """Under each sample, at points told, at others, and at one point twice."""
+    ensemble, points = Ensemble.of_samples(DATA, SAMPLED, sampled(), GROUPS), np.vstack([AT, GROUPED[:2], AT[:1]])
+    np.testing.assert_array_equal(ensemble.noise_variance, sampled().noise_variance[[1, 4, 0, 2, 3]])
+    means, joints = ensemble.covariances(points)
+    drawn = ensemble.draws(points, 40_000, np.random.default_rng(0))
+    assert drawn.shape == (5, len(points), 40_000)
+    for f, mean, joint in zip(drawn, means, joints, strict=True):
+        scale = np.sqrt(np.diagonal(joint))
+        np.testing.assert_allclose((f.mean(axis=1) - mean) / scale, 0.0, atol=0.03)
+        np.testing.assert_allclose(np.cov(f) / np.outer(scale, scale), joint / np.outer(scale, scale), atol=0.04)
+        np.testing.assert_allclose(f[0], f[-1], atol=1e-3 * scale[0])
+    np.testing.assert_array_equal(drawn, ensemble.draws(points, 40_000, np.random.default_rng(0)))

@@ -36,6 +36,16 @@ def parameters_near(posterior: HyperPosterior, seed: int, count: int = 1) -> Arr
     return posterior._mean + 0.5 * rng.standard_normal((count, len(posterior.names)))
 
 
+def of_prior(priors: HyperPriors, log_theta: float | None = None, log_rho: float | None = None) -> float:
+    """The log prior density of a length-scale and of the noise ratio, up to a constant."""
+    away = 0.0
+    if log_theta is not None:
+        away += (log_theta - priors.lengthscale.mean) ** 2 / (priors.lengthscale.sd**2 + priors.common_lengthscale**2)
+    if log_rho is not None:
+        away += (log_rho - priors.noise_ratio.mean) ** 2 / priors.noise_ratio.sd**2
+    return -0.5 * away
+
+
 def test_mean_and_amplitude_are_integrated() -> None:
     """Both by sums over a fine grid, of the likelihood of three values: log densities differ as these integrals do."""
     data, priors = observed(3, 1), HyperPriors(shape=2.0, rate=0.7)
@@ -52,7 +62,7 @@ def test_mean_and_amplitude_are_integrated() -> None:
         density = np.exp(-0.5 * (3 * np.log(2 * pi * s2)[:, None] + np.linalg.slogdet(A)[1] + square))
         over_means = density.sum(axis=1) * 0.04 * np.sqrt(s2)
         integral = float((over_means * invgamma(2.0, scale=0.7).pdf(s2) * s2).sum() * 0.01)
-        wanted.append(log(integral) - 0.5 * ((point[0] + 0.7) ** 2 / (0.25 + 1.0) + (point[1] + 2.3) ** 2 / 2.3**2))
+        wanted.append(log(integral) + of_prior(priors, *point.tolist()))
         found.append(posterior.log_density(0, point[None, :])[0][0])
     np.testing.assert_allclose(np.diff(found), np.diff(wanted), rtol=1e-4, atol=1e-4)
 
@@ -93,7 +103,7 @@ def test_an_extra_variance_counts_as_a_larger_noise() -> None:
     for point in parameters_near(posterior, 3, 4):
         noise = np.exp(point[1] + 2 * point[2])
         summed = HyperPosterior(Observations.merge(data.x, data.y, noise + extra), [KERNELS[1]])
-        without_prior = posterior.log_density(0, point[None, :])[0][0] + 0.5 * (point[1] + 2.3) ** 2 / 2.3**2
+        without_prior = posterior.log_density(0, point[None, :])[0][0] - of_prior(posterior.priors, log_rho=point[1])
         differences.append(without_prior - summed.log_density(0, point[None, [0, 2]])[0][0])
     np.testing.assert_allclose(differences, differences[0], atol=1e-8)
 
@@ -123,7 +133,7 @@ def test_replicates_say_what_all_measurements_say() -> None:
         Q = y @ inverse @ y - (u @ y) ** 2 / u.sum()
         value = -0.5 * np.linalg.slogdet(A)[1] - 0.5 * log(u.sum())
         value -= (priors.shape + (n - 1) / 2) * log(priors.rate + Q / 2)
-        all_of_them.append(value - 0.5 * ((point[0] + 0.7) ** 2 / 1.25 + (point[1] + 2.3) ** 2 / 2.3**2))
+        all_of_them.append(value + of_prior(priors, *point.tolist()))
     np.testing.assert_allclose(np.diff(merged), np.diff(all_of_them), rtol=1e-6, atol=1e-6)
 
 
@@ -139,7 +149,7 @@ def test_a_known_variance_counts_as_the_ratio_that_it_is() -> None:
         found.append(known.log_density(0, np.array([[log_theta, log_s]]))[0][0])
         log_rho = log(v / s2)
         density, (rate,) = unknown.log_density(0, np.array([[log_theta, log_rho]]))
-        without_prior = density[0] + 0.5 * (log_rho + 2.3) ** 2 / 2.3**2
+        without_prior = density[0] - of_prior(unknown.priors, log_rho=log_rho)
         # Take s^2 out of the integral again: the density of log s under its conditional posterior.
         shape = 1.0 + 5 / 2
         conditional = shape * log(rate) - lgamma(shape) - 2 * shape * log_s - rate / s2
@@ -214,11 +224,12 @@ def test_groups_share_a_length_scale() -> None:
 
 
 def test_priors_share_a_shift_but_for_those_apart() -> None:
-    mean, covariance = HyperPriors(LogNormal(-1.0, 0.5), common_lengthscale=2.0, separate_lengthscales=(1,)).normal(
-        3, noise=True
+    priors = HyperPriors(
+        LogNormal(-1.0, 0.5), common_lengthscale=2.0, noise_ratio=LogNormal(-3.0, 2.0), separate_lengthscales=(1,)
     )
-    assert mean.tolist() == [-1.0, -1.0, -1.0, -2.3]
-    wanted = np.array([[4.25, 0, 4, 0], [0, 4.25, 0, 0], [4, 0, 4.25, 0], [0, 0, 0, 2.3**2]])
+    mean, covariance = priors.normal(3, noise=True)
+    assert mean.tolist() == [-1.0, -1.0, -1.0, -3.0]
+    wanted = np.array([[4.25, 0, 4, 0], [0, 4.25, 0, 0], [4, 0, 4.25, 0], [0, 0, 0, 4]])
     np.testing.assert_allclose(covariance, wanted, rtol=1e-12)
 
 
@@ -235,9 +246,9 @@ def test_one_observation_leaves_the_prior() -> None:
     found = HyperPosterior(Observations.merge([[0.5]], [3.0]), [KERNELS[2]]).sample(
         4000, np.random.default_rng(1), proposals=8000
     )
-    logs = np.log(found.noise_variance / found.variance)
-    assert logs.mean() == pytest.approx(-2.3, abs=0.15)
-    assert logs.std() == pytest.approx(2.3, abs=0.15)
+    logs, prior = np.log(found.noise_variance / found.variance), HyperPriors().noise_ratio
+    assert logs.mean() == pytest.approx(prior.mean, abs=0.15)
+    assert logs.std() == pytest.approx(prior.sd, abs=0.15)
 
 
 @pytest.mark.parametrize("shape", [0.2, 0.7, 1.2])
@@ -323,6 +334,18 @@ def fisher(covariance: Callable[[Array], Array], logs: Array) -> Array:
 
 
 @pytest.mark.parametrize("kernel", range(4))
+def test_laplaces_evidence_is_near_the_integral(kernel: int) -> None:
+    """Of the density of one length-scale, where values are exact, by quadrature: up to the constant it leaves out."""
+    x = np.random.default_rng(2).random((12, 1))
+    posterior = HyperPosterior(Observations.merge(x, np.sin(7 * x[:, 0]), 0.0), KERNELS)
+    assert posterior.names == ("lengthscale[0]",)
+    grid = np.linspace(-6, 4, 4001)
+    logs = posterior.log_density(kernel, grid[:, None])[0]
+    wanted = logs.max() + log(np.exp(logs - logs.max()).sum() * (grid[1] - grid[0]))
+    assert posterior.laplace(kernel) + 0.5 * log(2 * pi) == pytest.approx(wanted, abs=0.3)
+
+
+@pytest.mark.parametrize("kernel", range(4))
 def test_the_mode_is_a_maximum(kernel: int) -> None:
     posterior = HyperPosterior(observed(12, 2, 4), KERNELS)
     start = posterior._mean + 2.0
@@ -350,6 +373,7 @@ def test_proposals_are_near_the_posterior() -> None:
     """Of 160 proposals, 40 of which come from the prior, most count; more samples than that are no more than that."""
     found = HyperPosterior(observed(30, 2, 1), KERNELS).sample(16, np.random.default_rng(0))
     assert 60 < found.effective < 150
+    assert found.pareto_shape < 0.7
 
 
 def test_every_kernel_is_tried() -> None:

@@ -61,9 +61,9 @@ def test_every_model_is_told_of_every_trial() -> None:
     for one in trials:
         if fails(one.x):
             feasibility.add(one.x, False)
-    for got, wanted in ((surrogates.model, model), (surrogates.constraints._models[0], constraints._models[0])):
-        means = [one.current().ensemble.predict(GRID).mean for one in (got, wanted)]
-        np.testing.assert_array_equal(*means)
+    for pair in ((surrogates.model, model), (surrogates.constraints._models[0], constraints._models[0])):
+        got, wanted = (each.current().ensemble.predict(GRID).mean for each in pair)
+        np.testing.assert_array_equal(got, wanted)
     np.testing.assert_array_equal(surrogates.feasibility.log_chance(GRID)[0], feasibility.log_chance(GRID)[0])
 
 

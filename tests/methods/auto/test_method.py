@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
 
 import quadrat.methods.auto.acquisition as module
 from quadrat._core.arrays import Array
@@ -18,7 +21,8 @@ from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.kernels import Matern
 from quadrat.methods.acquisition import ascend
 from quadrat.methods.auto.acquisition import DEVIATION_FACTOR, log_improvement
-from quadrat.methods.auto.method import TEMPER, WIDER, WIDER_GAIN, Auto, AutoSearch, _range_of_highest
+from quadrat.methods.auto.method import Auto, AutoSearch
+from quadrat.methods.auto.surrogate import STATED
 from quadrat.methods.base import Axis, Domain, Observation
 from quadrat.methods.design import SobolSearch
 from quadrat.optimizer import FAILED, Estimate, Optimizer
@@ -121,7 +125,7 @@ def test_the_suggestion_scores_at_least_as_high_as_a_grid() -> None:
     """Against the score of 101 x 101 points, worked out from the ensemble here."""
     for n in (6, 12):
         search = search_after(trials(n))
-        _, ensemble = search.model.current()
+        ensemble = search.model.current().ensemble
         target = ensemble.predict(ensemble.x).mean.max(axis=1)
         grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 101)] * 2), -1).reshape(-1, 2)
         x = search.ask(n, NONE).x
@@ -160,7 +164,7 @@ def test_the_chance_to_succeed_counts_once_and_where_it_is_too_small_a_point_is_
     """In the score and in its slope; refused points are below all others, and the likelier of them come first."""
     search, query = search_with_failures(), np.random.default_rng(5).random((40, 2))
     score = score_of(search, 13, NONE, monkeypatch)
-    _, ensemble = search.model.current()
+    ensemble = search.model.current().ensemble
     target = ensemble.predict(ensemble.x).mean.max(axis=1)
     chance = search.feasibility.log_chance(query)[0]
     grid = search.feasibility.log_chance(np.random.default_rng(6).random((2000, 2)))[0]
@@ -210,7 +214,7 @@ def test_no_climb_ends_among_the_refused_that_did_not_begin_there(monkeypatch: p
 def test_nothing_is_refused_before_something_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     search, query = search_after(trials(10)), np.random.default_rng(5).random((20, 2))
     score = score_of(search, 10, NONE, monkeypatch)
-    _, ensemble = search.model.current()
+    ensemble = search.model.current().ensemble
     target = ensemble.predict(ensemble.x).mean.max(axis=1)
     wanted = log_improvement(ensemble.predict(query).wider(DEVIATION_FACTOR), target)[0]
     np.testing.assert_allclose(score.at(query), wanted, rtol=1e-12)
@@ -219,27 +223,26 @@ def test_nothing_is_refused_before_something_failed(monkeypatch: pytest.MonkeyPa
 def test_the_score_is_the_mean_improvement_of_draws_that_doubt_the_model(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Drawn: f at a point, with the deviation that its stated interval tells, as much wider as the search has it."""
+    """Drawn: f at a point, under a sample drawn too, with its deviation as much wider as the search has it."""
     search, query = search_after(trials(10)), np.random.default_rng(5).random((200, 2))
-    search.model.settings = 1  # from here on the most likely setting alone, so that what is stated is one normal
-    search.tell(told(10, np.array([0.5, 0.5]), objective(np.array([0.5, 0.5]))))
-    score = score_of(search, 11, NONE, monkeypatch)
-    mean, low, high = search.predict(query)
-    transform = search.model.transform()
-    deviation = DEVIATION_FACTOR * (high - low) / (2 * 1.6449 * WIDER * transform.scale)
-    centred = (mean - transform.shift) / transform.scale
-    draws = centred + deviation * np.random.default_rng(6).standard_normal((50_000, 1))
-    drawn = np.maximum(draws - score.target[0], 0).mean(axis=0)
-    likely = drawn > 1e-2
+    score, rng = score_of(search, 10, NONE, monkeypatch), np.random.default_rng(6)
+    at = search.model.current().ensemble.predict(query)
+    target = search.model.current().ensemble.predict([trial.x for trial in trials(10)]).mean.max(axis=1)
+    drawn = np.zeros(200)
+    for _ in range(20_000):
+        sample = int(rng.integers(len(target)))
+        f = at.mean[sample] + DEVIATION_FACTOR * at.deviation[sample] * rng.standard_normal(200)
+        drawn += np.maximum(f - target[sample], 0) / 20_000
+    likely = drawn > 2e-2
     assert likely.sum() > 10
-    np.testing.assert_allclose(np.exp(score.at(query))[likely], drawn[likely], rtol=0.05)
+    np.testing.assert_allclose(np.exp(score.at(query))[likely], drawn[likely], rtol=0.15)
 
 
 @pytest.mark.parametrize("fails", [False, True], ids=["running", "failed"])
 def test_what_runs_is_to_be_improved_upon_and_what_failed_is_not(fails: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """One pending point where the model expects more than at any point told."""
     search = search_after(trials(12))
-    _, ensemble = search.model.current()
+    ensemble = search.model.current().ensemble
     grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 21)] * 2), -1).reshape(-1, 2)
     x = grid[[int(np.argmax(ensemble.predict(grid).mean.mean(axis=0)))]]
     before, there = ensemble.predict(ensemble.x).mean.max(axis=1), ensemble.predict(x).mean[:, 0]
@@ -317,7 +320,7 @@ def test_asks_in_between_do_not_matter() -> None:
 
 
 def test_the_order_of_telling_hardly_matters() -> None:
-    """Settings are learned on the way, each from the one before: the same up to where a fit stops."""
+    """Samples are drawn with the same numbers from densities that differ by rounding."""
     history = trials(10)
     one, other = search_after(history), search_after(history[::-1])
     assert one.ask(10, NONE).x == pytest.approx(other.ask(10, NONE).x, abs=0.02)
@@ -426,7 +429,7 @@ def test_candidates_are_scattered_around_the_four_best_points(kind: str, monkeyp
         values = 3 * x + 0.05 * rng.normal(size=5 if kind == "replicates" else 1)
         search.tell(told(i, np.array([x]), *values, variance=variance))
     search.tell(told(10, points[[int(np.argmax(points))]], 3 * points.max()))  # the best again: still one point
-    _, ensemble = search.model.current()
+    ensemble = search.model.current().ensemble
     means = ensemble.predict(points[:, None]).mean.mean(axis=0)
     seen: list[Array] = []
 
@@ -480,7 +483,7 @@ def test_constant_values(value: float) -> None:
     incumbent = search.recommend()
     assert incumbent.value == pytest.approx(value, abs=1e-6 * abs(value) + 1e-6)
     assert incumbent.gain is not None
-    assert np.isfinite(incumbent.gain)
+    assert np.isfinite(incumbent.gain.upper)
 
 
 @pytest.mark.parametrize("size", [1e200, 1e-200])
@@ -500,7 +503,7 @@ def test_values_of_extreme_size(size: float) -> None:
     assert np.array(other.interval) / size == pytest.approx(np.array(one.interval), rel=1e-2)
     assert other.gain is not None
     assert one.gain is not None
-    assert other.gain / size == pytest.approx(one.gain, rel=0.05)
+    assert other.gain.mean / size == pytest.approx(one.gain.mean, rel=0.05)
 
 
 @pytest.mark.parametrize("where", [0, 4, 8])
@@ -515,7 +518,7 @@ def test_one_value_far_from_all_others(value: float, where: int) -> None:
     incumbent = search.recommend()
     assert np.array_equal(incumbent.x, history[where].x) is (value > 0)
     assert incumbent.gain is not None
-    assert np.isfinite([incumbent.value, *(incumbent.interval or ()), incumbent.gain]).all()
+    assert np.isfinite([incumbent.value, *(incumbent.interval or ()), incumbent.gain.upper]).all()
 
 
 def test_one_value() -> None:
@@ -738,20 +741,35 @@ def test_the_best_of_fifty_choices_is_found() -> None:
 # --- the recommendation
 
 
+def quantile_of_normals(means: Array, deviations: Array, level: float) -> float:
+    """Of equally likely ones, by a root of their averaged distribution function."""
+    low, high = float((means - 9 * deviations).min()), float((means + 9 * deviations).max())
+    return float(brentq(lambda x: float(np.mean(norm.cdf(x, means, deviations))) - level, low, high, xtol=1e-14))
+
+
 def test_recommendation_is_the_evaluated_point_of_highest_averaged_mean() -> None:
+    """Stated there: the median and 90 % of the mixture over samples that were learned from all trials."""
     search = Auto().start(Domain.cube(2), 0)
     history = run(search, 12)
     incumbent = search.recommend()
-    _, ensemble = search.model.current()
+    fitted = search.model.stated()
+    assert fitted.fit.trials == fitted.trials == 12
+    assert len(fitted.ensemble) == STATED
     shift, scale = (float(part(np.concatenate([trial.values for trial in history]))) for part in (np.mean, np.std))
-    mean, deviation = ensemble.predict([trial.x for trial in history]).mixture()
-    best = int(np.argmax(mean))
+    at = fitted.ensemble.predict([trial.x for trial in history])
+    best = int(np.argmax(at.mean.mean(axis=0)))
     np.testing.assert_array_equal(incumbent.x, history[best].x)
-    assert incumbent.value == pytest.approx(shift + scale * mean[best])
-    assert incumbent.interval is not None
-    assert incumbent.interval[0] < incumbent.value < incumbent.interval[1]
-    width = 2 * WIDER * 1.6449 * scale * deviation[best]
-    assert incumbent.interval[1] - incumbent.interval[0] == pytest.approx(width, rel=1e-4)
+    low, middle, high = (
+        shift + scale * quantile_of_normals(at.mean[:, best], at.deviation[:, best], level)
+        for level in (0.05, 0.5, 0.95)
+    )
+    assert incumbent.value == pytest.approx(middle, abs=1e-9)
+    assert incumbent.interval == pytest.approx((low, high), abs=1e-9)
+    assert low < middle < high
+    assert incumbent.distribution is not None
+    assert incumbent.distribution.chance_at_most(high) == pytest.approx(0.95)
+    value, lower, upper = search.predict(history[best].x[None, :])
+    assert [value[0], lower[0], upper[0]] == pytest.approx([middle, low, high], abs=1e-9)
     assert not incumbent.certified
     assert isinstance(search.certificate(search.recommend().x), str)
 
@@ -759,48 +777,91 @@ def test_recommendation_is_the_evaluated_point_of_highest_averaged_mean() -> Non
 def test_the_estimated_gain_shrinks_as_f_becomes_known() -> None:
     search = Auto().start(Domain.cube(2), 0)
     history = run(search, 20)
-    few, many = search_after(history[:5]).recommend(), search.recommend()
-    assert few.gain is not None
-    assert few.gain_upper is not None
-    assert many.gain is not None
-    assert many.gain_upper is not None
-    assert few.gain > 5 * many.gain >= 0
-    assert few.gain_upper > 5 * many.gain_upper >= 5 * many.gain
+    few, many = search_after(history[:5]).recommend().gain, search.recommend().gain
+    assert few is not None
+    assert many is not None
+    assert few.mean > 5 * many.mean >= 0
+    assert few.upper > 5 * many.upper >= 5 * many.mean
 
 
-def test_the_upper_value_of_the_gain_by_brute_force() -> None:
-    """Quantiles of max f - f(x) over a grid, drawn from the models, the interval's width, the range of six values."""
-    search = Auto().start(Domain.cube(2), 0)
-    history = run(search, 9)
+@pytest.mark.parametrize(("n", "noise"), [(6, 0.1), (12, 0.1), (12, 0.5)])
+def test_the_gain_is_that_of_a_direct_simulation(n: int, noise: float) -> None:
+    """Draws of max f - f(x) over a grid and the points told, under each sample: their mean and their quantile."""
+    search = search_after(trials(n, noise))
     incumbent = search.recommend()
-    assert incumbent.gain_upper is not None
-    assert incumbent.interval is not None
+    gain = incumbent.gain
+    assert gain is not None
+    assert len(gain.draws) >= STATED
     ticks = np.linspace(0, 1, 21)
     points = np.vstack([incumbent.x, np.stack(np.meshgrid(ticks, ticks), -1).reshape(-1, 2)])
-    rng, logs, quantiles = np.random.default_rng(0), [], []
-    for log_posterior, ensemble in search.model.alternatives():
-        [mean], [joint] = ensemble.covariances(points)
-        f = rng.multivariate_normal(mean, joint, size=2000, method="eigh")
-        logs.append(log_posterior)
-        quantiles.append(np.quantile(f.max(axis=1) - f[:, 0], 0.9))
-    weights = np.exp(TEMPER * (np.array(logs) - max(logs)))
-    drawn = search.model.transform().above * float(np.average(quantiles, weights=weights))
-    highest = sorted((float(trial.values[0]) for trial in history), reverse=True)
-    known = incumbent.interval[1] - incumbent.interval[0] + highest[0] - highest[5]
-    assert incumbent.gain_upper / WIDER_GAIN - known == pytest.approx(drawn, rel=0.15)
+    fitted, rng = search.model.stated(), np.random.default_rng(0)
+    drawn = []
+    for mean, joint in zip(*fitted.ensemble.covariances(points), strict=True):
+        f = rng.multivariate_normal(mean, joint, size=200, method="eigh")
+        drawn.extend((f.max(axis=1) - f[:, 0]).tolist())
+    assert gain.mean == pytest.approx(fitted.transform.above * np.mean(drawn), rel=0.15)
+    assert gain.upper == pytest.approx(fitted.transform.above * np.quantile(drawn, 0.9), rel=0.2)
 
 
-def test_values_of_trials_that_violate_a_constraint_are_none_to_be_gained() -> None:
-    """One far above all others changes the range of the highest only where it counts."""
-    spread = {}
-    for limit in (-1.0, 1.0):
-        search = Auto().start(Domain.cube(2), 0)
-        for trial in trials(8):
-            search.tell(replace(trial, constraints=(-1.0,)))
-        search.tell(replace(told(8, np.array([0.9, 0.1]), 50.0), constraints=(limit,)))
-        spread[limit] = _range_of_highest(search.surrogates) * search.model.transform().above
-    assert spread[-1.0] > 25
-    assert spread[1.0] < 5
+# --- noise that is known
+
+
+@pytest.mark.parametrize("noise", [-1.0, "0.1", float("nan"), float("inf")])
+def test_wrong_noise(noise: Any) -> None:
+    with pytest.raises(InvalidInput, match="noise: expected"):
+        Auto(noise=noise)
+
+
+def test_without_noise_the_value_at_the_recommended_point_is_the_one_told() -> None:
+    """Up to a millionth of the spread of all values; and no point is asked for twice."""
+    search = Auto(noise=0).start(Domain.cube(2), 0)
+    history = run(search, 18)
+    incumbent = search.recommend()
+    spread = float(np.std([trial.values[0] for trial in history]))
+    assert incumbent.value == pytest.approx(objective(incumbent.x), abs=1e-6 * spread)
+    assert len({trial.x.tobytes() for trial in history}) == 18
+    assert search.explain()["noise"] == 0.0
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.8])
+def test_a_noise_that_is_given_is_believed(noise: float) -> None:
+    """In the units told; the wider the interval, the more of it there is."""
+    told_noise = search_after(trials(10), noise=noise)
+    assert told_noise.explain()["noise"] == pytest.approx(noise)
+    as_errors = search_after([replace(trial, variance=noise**2) for trial in trials(10)])
+    one, other = told_noise.recommend(), as_errors.recommend()
+    assert (one.x.tolist(), one.value, one.interval) == (other.x.tolist(), other.value, other.interval)
+    np.testing.assert_array_equal(told_noise.ask(10, NONE).x, as_errors.ask(10, NONE).x)
+
+
+def waves(n: float) -> float:
+    return float(-(((n - 200) / 100) ** 2) + np.sin(n / 20))
+
+
+def ridges(n: float, m: float) -> float:
+    return float(-((n - 31) ** 2) / 400 - (m - 7) ** 2 / 30 + 0.3 * np.sin(n))
+
+
+@pytest.mark.parametrize(
+    ("f", "space", "seed"),
+    [
+        (waves, Space(n=Int(1, 500)), 0),
+        (waves, Space(n=Int(1, 500)), 1),
+        (ridges, Space(n=Int(1, 50), m=Int(1, 10)), 0),
+    ],
+    ids=["0", "1", "two axes"],
+)
+def test_in_a_deterministic_study_hardly_anything_is_asked_for_again(
+    f: Callable[..., float], space: Space, seed: int
+) -> None:
+    """Of 500 settings, in 60 trials: three times at most, until it is known that there is no noise."""
+    optimizer, asked = Optimizer(space, direction="maximize", seed=seed), []
+    for _ in range(60):
+        trial = optimizer.ask()
+        numbers = tuple(float(value) for value in trial.params.values())
+        optimizer.tell(trial, f(*numbers))
+        asked.append(numbers)
+    assert len(set(asked)) >= 57
 
 
 def test_a_smooth_function_is_maximised() -> None:
@@ -812,9 +873,11 @@ def test_a_smooth_function_is_maximised() -> None:
 
 
 def test_explain_is_plain_data() -> None:
-    facts = search_after(trials(6)).explain()
-    assert facts["trials"] == 6
-    settings = facts["settings"]
-    assert isinstance(settings, list)
-    assert set(settings[0]) == {"lengthscale[0]", "lengthscale[1]", "amplitude", "noise_variance"}
-    assert all(isinstance(value, float) and value > 0 for row in settings for value in row.values())
+    facts = json.loads(json.dumps(search_after(trials(6)).explain()))
+    assert facts["trials"] == facts["learned from"] == 6
+    samples = facts["samples"]
+    assert len(samples) == STATED
+    assert all(set(row) == {"smoothness", "lengthscales", "variance", "noise"} for row in samples)
+    assert all(len(row["lengthscales"]) == 2 and min(row["lengthscales"]) > 0 for row in samples)
+    assert sum(facts["chances of smoothness"].values()) == pytest.approx(1.0)
+    assert facts["noise"] > 0

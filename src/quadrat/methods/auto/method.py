@@ -227,6 +227,9 @@ class AutoSearch(Search):
         if len(close):
             expected = ensemble.predict(believed).mean[:, chances.held(believed)]
             target = np.maximum(target, expected.max(axis=1, initial=-np.inf))
+        # Where there is no noise, nothing is learned from measuring again, and what is known to be highest would be.
+        exact = not surrogates.model.current().noise_variances.any()
+        spent = np.vstack([x, running]) if exact else None if box is None else surrogates.spent(running)
         score = AutoAcquisition(
             ensemble.believing(believed),
             target,
@@ -234,7 +237,7 @@ class AutoSearch(Search):
             surrogates.feasibility,
             chances.believing(believed),
             surrogates.least_log_chance(self.seed, number),
-            None if box is None else surrogates.spent(running),
+            spent,
             completion,
             0.0
             if completion is None
