@@ -88,7 +88,7 @@ class _Told(LearnedModel):
 
     truth: Drawn
 
-    def _learn(self, trials: int, samples: int, stream: int) -> HyperFit:  # noqa: ARG002
+    def _learn(self, trials: int, samples: int, stream: int, *, coarsened: bool = False) -> HyperFit:  # noqa: ARG002
         one = self.truth
         known = HyperSamples(
             np.array([one.kernel]), one.lengthscales[None, :], np.array([one.variance]),

@@ -46,10 +46,14 @@ def of_prior(priors: HyperPriors, log_theta: float | None = None, log_rho: float
     return -0.5 * away
 
 
-def test_mean_and_amplitude_are_integrated() -> None:
-    """Both by sums over a fine grid, of the likelihood of three values: log densities differ as these integrals do."""
+@pytest.mark.parametrize("power", [1.0, 0.4])
+def test_mean_and_amplitude_are_integrated(power: float) -> None:
+    """Both by sums over a fine grid, of the likelihood of three values: log densities differ as these integrals do.
+
+    A power is that of the likelihood without the mean, which is integrated first.
+    """
     data, priors = observed(3, 1), HyperPriors(shape=2.0, rate=0.7)
-    posterior = HyperPosterior(data, [KERNELS[2]], priors=priors)
+    posterior = HyperPosterior(data, [KERNELS[2]], priors=priors, power=power)
     log_s2 = np.linspace(-9, 9, 1801)
     s2 = np.exp(log_s2)
     means = np.sqrt(s2)[:, None] * np.linspace(-40, 40, 2001)  # in steps of .04 s
@@ -61,7 +65,7 @@ def test_mean_and_amplitude_are_integrated() -> None:
         square = np.einsum("abi,ij,abj->ab", off, np.linalg.inv(A), off) / s2[:, None]
         density = np.exp(-0.5 * (3 * np.log(2 * pi * s2)[:, None] + np.linalg.slogdet(A)[1] + square))
         over_means = density.sum(axis=1) * 0.04 * np.sqrt(s2)
-        integral = float((over_means * invgamma(2.0, scale=0.7).pdf(s2) * s2).sum() * 0.01)
+        integral = float((over_means**power * invgamma(2.0, scale=0.7).pdf(s2) * s2).sum() * 0.01)
         wanted.append(log(integral) + of_prior(priors, *point.tolist()))
         found.append(posterior.log_density(0, point[None, :])[0][0])
     np.testing.assert_allclose(np.diff(found), np.diff(wanted), rtol=1e-4, atol=1e-4)
@@ -69,8 +73,9 @@ def test_mean_and_amplitude_are_integrated() -> None:
 
 @pytest.mark.parametrize("kernel", range(4))
 @pytest.mark.parametrize(("repeats", "known"), [(0, 0), (5, 0), (0, 4), (5, 4), (0, 9)])
-def test_gradients_are_those_of_the_density(kernel: int, repeats: int, known: int) -> None:
-    posterior = HyperPosterior(observed(9, 2, repeats=repeats, known=known), KERNELS)
+@pytest.mark.parametrize("power", [1.0, 0.3])
+def test_gradients_are_those_of_the_density(kernel: int, repeats: int, known: int, power: float) -> None:
+    posterior = HyperPosterior(observed(9, 2, repeats=repeats, known=known), KERNELS, power=power)
     point = parameters_near(posterior, 1)[0]
     value, gradient = posterior.value_and_gradient(kernel, point)
     assert value == pytest.approx(posterior.log_density(kernel, point[None, :])[0][0], rel=1e-9)
@@ -285,12 +290,13 @@ def test_bad_input_is_refused() -> None:
 
 
 @pytest.mark.parametrize("kernel", range(4))
-def test_the_information_is_that_of_all_measurements_with_the_amplitude_eliminated(kernel: int) -> None:
+@pytest.mark.parametrize("power", [1.0, 0.3])
+def test_the_information_is_that_of_all_measurements_with_the_amplitude_eliminated(kernel: int, power: float) -> None:
     """The Fisher information of length-scales, rho and log s^2, by dense algebra, and its Schur complement."""
     rng = np.random.default_rng(9)
     x = np.repeat(rng.random((4, 2)), [3, 1, 2, 1], axis=0)
     n, priors = len(x), HyperPriors(shape=1.7)
-    posterior = HyperPosterior(Observations.merge(x, rng.standard_normal(n)), KERNELS, priors=priors)
+    posterior = HyperPosterior(Observations.merge(x, rng.standard_normal(n)), KERNELS, priors=priors, power=power)
     point = parameters_near(posterior, 3)[0]
     theta, rho = np.exp(point[:2]), float(np.exp(point[2]))
 
@@ -298,7 +304,7 @@ def test_the_information_is_that_of_all_measurements_with_the_amplitude_eliminat
         h = np.sqrt((((x[:, None] - x[None]) / np.exp(logs[:2])) ** 2).sum(axis=2))
         return np.asarray(np.exp(logs[3]) * (KERNELS[kernel].profile(h) + np.exp(logs[2]) * np.eye(n)))
 
-    full = fisher(covariance, np.append(np.log([*theta, rho]), 0.0))
+    full = power * fisher(covariance, np.append(np.log([*theta, rho]), 0.0))
     full[3, 3] += 1.7  # of the inverse gamma, in log s^2
     wanted = full[:3, :3] - np.outer(full[:3, 3], full[3, :3]) / full[3, 3] + posterior._prior_precision
     np.testing.assert_allclose(posterior.information(kernel, point), wanted, rtol=1e-4)
@@ -427,3 +433,18 @@ def test_proposals_of_an_amplitude_lie_around_that_of_the_prior() -> None:
     found = posterior.sample(16, np.random.default_rng(0))
     assert found.noise_variance.tolist() == [0.0] * 16
     assert np.ptp(np.log(found.variance)) > 0.5
+
+
+def test_a_tempered_posterior_is_less_sure_and_nothing_tempers_more_than_all() -> None:
+    data = observed(20, 1)
+    sure, less, least = (
+        HyperPosterior(data, KERNELS, power=power).sample(2000, np.random.default_rng(0)) for power in (1.0, 0.3, 1e-6)
+    )
+    spread = [float(np.log(one.lengthscales).std()) for one in (sure, less, least)]
+    assert spread[0] < spread[1] < spread[2]
+    priors = HyperPriors()
+    assert spread[2] == pytest.approx(sqrt(priors.lengthscale.sd**2 + priors.common_lengthscale**2), rel=0.1)
+    assert HyperPosterior(data, KERNELS, power=0.3).of(data).power == 0.3
+    for wrong in (0.0, 1.5, float("nan")):
+        with pytest.raises(InvalidInput, match="power"):
+            HyperPosterior(data, KERNELS, power=wrong)

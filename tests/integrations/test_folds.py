@@ -87,7 +87,7 @@ def test_means_alone_learn_the_noise_where_replicates_and_a_standard_error_misle
                 optimizer.tell(trial, outcomes[told])
             search = optimizer._search
             assert isinstance(search, AutoSearch)
-            found = search.model.noise / (folds**0.5 if told == "replicates" else 1)
+            found = search.model.current().noise / (folds**0.5 if told == "replicates" else 1)
             noise[told].append(abs(np.log(found / (rough / folds**0.5))))
             best = optimizer.recommend().params
             shift = np.clip(np.array([0.3, 0.6]) - slopes.mean(axis=0) / 2, 0, 1)  # where the mean score is highest

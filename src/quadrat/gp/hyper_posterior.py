@@ -175,9 +175,13 @@ class HyperPosterior:
         Of everything else.
     groups
         The length-scale of each column, 0, 1, ...; None gives each column its own.
+    power
+        In (0, 1]: the likelihood counts to this power. Less than 1 gives a tempered posterior, which is less sure.
 
     Attributes
     ----------
+    measurements
+        How many values the observations are means of, N.
     names
         What each parameter is the log of: "lengthscale[0]", ..., then "noise_ratio" where some variance is unknown, and
         "amplitude" where some variance is known and > 0.
@@ -229,9 +233,9 @@ class HyperPosterior:
         self._known = data.known_variance
         self._repeats = float((data.count[unknown] - 1).sum())  # e
         self._scatter = float(data.scatter.sum())  # S
-        self._measurements = n + self._repeats  # N
+        self.measurements = n + self._repeats  # N
         self.power = as_number(power, name="power", above=0.0, at_most=1.0)
-        self._shape = self.priors.shape + self.power * (self._measurements - 1) / 2
+        self._shape = self.priors.shape + self.power * (self.measurements - 1) / 2
         self._right = np.stack([data.y, np.ones(n)], axis=1)
         mean, covariance = self.priors.normal(self.groups, noise=self._learns_noise)
         self._prior_precision = np.linalg.inv(covariance)  # of all parameters but the amplitude

@@ -9,6 +9,7 @@ all trials, whenever somebody asks. Either is a function of what was told, in th
 
 References
 ----------
+[MD19]  Miller and Dunson (2019). Robust Bayesian inference via coarsening. JASA 114.
 [V24]   Vehtari, Simpson, Gelman, Yao and Gabry (2024). Pareto smoothed importance sampling. JMLR 25.
 """
 
@@ -307,6 +308,7 @@ OF_LEFT_OUT = 64  # for leaving observations out
 OF_CONSTRAINTS = 4  # of those of a constraint, whose border is a matter of means
 KERNELS: tuple[Stationary, ...] = (Matern(0.5, 1.0), Matern(1.5, 1.0), Matern(2.5, 1.0), SquaredExponential(1.0))
 USUAL = KERNELS[2:3]  # for models near a place, which are learned often
+COARSENED = 10.0  # values that are worth as much as infinitely many, for hyper-parameters: see `LearnedModel.stated`
 WARP_FROM = 10.0  # log evidence gained by compressing low values: less is what any curved function gives
 WARP_VALUES = 8  # values without which nothing is compressed
 EXACT = 2  # repeated measurements, all equal to the first at their point, that say that there is no noise
@@ -648,10 +650,16 @@ class LearnedModel:
         return at
 
     def stated(self) -> Fitted:
-        """Return the posterior of f that statements rest on: with more samples, learned from all trials."""
+        """Return the posterior of f that statements rest on: with more samples, learned from all trials.
+
+        No function is a draw of the model, and hyper-parameters that describe it well in one region do not in another.
+        The likelihood that says so is only as sure as that, however many values there are: with N of them it counts to
+        the power `COARSENED` / (`COARSENED` + N): the coarsened posterior [MD19]. f is conditioned on all values.
+        """
         if self._stated is None:
             everything = len(self._at)
-            self._stated = self._conditioned(self._learn(everything, STATED, _STATED_DRAWS), everything)
+            fit = self._learn(everything, STATED, _STATED_DRAWS, coarsened=True)
+            self._stated = self._conditioned(fit, everything)
         return self._stated
 
     def left_out(self) -> tuple[Fitted, list[list[int]]]:
@@ -720,8 +728,8 @@ class LearnedModel:
             variance = np.where(unknown, 0.0, variance)
         return Observations.merge(x, y, variance)
 
-    def _learn(self, trials: int, samples: int, stream: int) -> HyperFit:
-        """Learn from the first `trials` of the trials here.
+    def _learn(self, trials: int, samples: int, stream: int, *, coarsened: bool = False) -> HyperFit:
+        """Learn from the first `trials` of the trials here; `coarsened`: samples for statements, see `COARSENED`.
 
         Low values are compressed where the evidence of Laplace's approximation grows by enough.
         """
@@ -739,6 +747,8 @@ class LearnedModel:
         found = self._outliers(transform, posterior, count) if self.finds_outliers else None
         if found is not None:
             posterior = posterior.of(self._merged(transform, count, found))
+        if coarsened:
+            posterior = posterior.of(posterior.data, power=COARSENED / (COARSENED + posterior.measurements))
         rng = generator(self.seed, self.trials if self._is_local else trials, stream)
         return HyperFit(trials, transform, self.kernels, posterior.sample(samples, rng), found)
 
