@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import lgamma, log, pi
+from math import lgamma, log, pi, sqrt
 
 import numpy as np
 import pytest

@@ -364,7 +364,7 @@ class HyperPosterior:
                 found[self.groups, -1] += self._repeats
         found *= self.power
         if not self._has_known:  # s^2 takes part of what the values say
-            found -= 0.5 * self.power**2 * np.outer(traces, traces) / (2 * self._shape + 1)
+            found -= 0.5 * self.power**2 * np.outer(traces, traces) / (2 * self._shape + self.power)
         return np.asarray(found + precision)
 
     def of(
