@@ -341,14 +341,17 @@ def fisher(covariance: Callable[[Array], Array], logs: Array) -> Array:
 
 @pytest.mark.parametrize("kernel", range(4))
 def test_laplaces_evidence_is_near_the_integral(kernel: int) -> None:
-    """Of the density of one length-scale, where values are exact, by quadrature: up to the constant it leaves out."""
+    """Of the density of one length-scale, where values are exact, by quadrature: up to the constant it leaves out.
+
+    It takes the expected information for the curvature, and what is decided by it are differences of ten.
+    """
     x = np.random.default_rng(2).random((12, 1))
     posterior = HyperPosterior(Observations.merge(x, np.sin(7 * x[:, 0]), 0.0), KERNELS)
     assert posterior.names == ("lengthscale[0]",)
     grid = np.linspace(-6, 4, 4001)
     logs = posterior.log_density(kernel, grid[:, None])[0]
     wanted = logs.max() + log(np.exp(logs - logs.max()).sum() * (grid[1] - grid[0]))
-    assert posterior.laplace(kernel) + 0.5 * log(2 * pi) == pytest.approx(wanted, abs=0.3)
+    assert posterior.laplace(kernel) + 0.5 * log(2 * pi) == pytest.approx(wanted, abs=0.8)
 
 
 @pytest.mark.parametrize("kernel", range(4))
@@ -377,9 +380,10 @@ def test_points_that_nearly_coincide_and_values_of_any_size_have_a_density(size:
 
 def test_proposals_are_near_the_posterior() -> None:
     """Of 160 proposals, 40 of which come from the prior, most count; more samples than that are no more than that."""
-    found = HyperPosterior(observed(30, 2, 1), KERNELS).sample(16, np.random.default_rng(0))
-    assert 60 < found.effective < 150
-    assert found.pareto_shape < 0.7
+    posterior = HyperPosterior(observed(30, 2, 1), KERNELS)
+    found = [posterior.sample(16, np.random.default_rng(seed)) for seed in range(9)]
+    assert 60 < np.median([one.effective for one in found]) < 150
+    assert np.median([one.pareto_shape for one in found]) < 0.7
 
 
 def test_every_kernel_is_tried() -> None:
