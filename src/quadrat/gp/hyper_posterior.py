@@ -557,7 +557,8 @@ def pareto_smooth(logs: Array) -> tuple[Array, float]:
         return smoothed, -inf
     shape, scale = _pareto_fit(excess)
     survival = 1 - (np.arange(count) + 0.5) / count
-    quantiles = scale * (np.expm1(-shape * np.log(survival)) / shape if abs(shape) > 1e-9 else -np.log(survival))
+    with np.errstate(over="ignore"):  # a quantile of a very heavy tail may pass the largest float: it is capped below
+        quantiles = scale * (np.expm1(-shape * np.log(survival)) / shape if abs(shape) > 1e-9 else -np.log(survival))
     smoothed[order[-count:]] = np.minimum(np.log(cutoff + quantiles), 0.0)
     return smoothed, shape
 
