@@ -246,8 +246,12 @@ class Ensemble:
             joint += rest[:, :, None] * (rest / self._unsaid[1][:, None])[:, None, :]
         return self._mean(cross), joint
 
-    def draws(self, Z: ArrayLike, count: int, rng: np.random.Generator) -> Array:
-        """Return `count` joint draws of f at the rows of Z, (m, D), under every setting, shape (M, m, count)."""
+    def draws(self, Z: ArrayLike, count: int, rng: np.random.Generator, first: Array | None = None) -> Array:
+        """Return `count` joint draws of f at the rows of Z, (m, D), under every setting, shape (M, m, count).
+
+        `first`, shape (M, k, count), are the standard normal numbers of the first k rows. Calls that share these rows
+        and numbers draw the same f there; what they draw elsewhere is independent, given f there.
+        """
         means, joints = self.covariances(Z)
         diagonal = np.arange(joints.shape[1])
         jitter = _JITTER * self._prior[:, None]
@@ -259,7 +263,10 @@ class Ensemble:
                 jitter *= 10
             else:
                 break
-        return np.asarray(means[:, :, None] + factors @ rng.standard_normal((*means.shape, count)))
+        normal = rng.standard_normal((*means.shape, count))
+        if first is not None:
+            normal[:, : first.shape[1]] = first
+        return np.asarray(means[:, :, None] + factors @ normal)
 
     def leave_one_out(self) -> tuple[Array, Array]:
         """Return what each observation differs by from its prediction by all others, and the deviation of that, (M, n).

@@ -308,7 +308,7 @@ OF_LEFT_OUT = 64  # for leaving observations out
 OF_CONSTRAINTS = 4  # of those of a constraint, whose border is a matter of means
 KERNELS: tuple[Stationary, ...] = (Matern(0.5, 1.0), Matern(1.5, 1.0), Matern(2.5, 1.0), SquaredExponential(1.0))
 USUAL = KERNELS[2:3]  # for models near a place, which are learned often
-COARSENED = 10.0  # values that are worth as much as infinitely many, for hyper-parameters: see `LearnedModel.stated`
+COARSENED = 20.0  # over D: values worth as much as infinitely many, for hyper-parameters: see `LearnedModel.stated`
 WARP_FROM = 10.0  # log evidence gained by compressing low values: less is what any curved function gives
 WARP_VALUES = 8  # values without which nothing is compressed
 EXACT = 2  # repeated measurements, all equal to the first at their point, that say that there is no noise
@@ -654,7 +654,8 @@ class LearnedModel:
 
         No function is a draw of the model, and hyper-parameters that describe it well in one region do not in another.
         The likelihood that says so is only as sure as that, however many values there are: with N of them it counts to
-        the power `COARSENED` / (`COARSENED` + N): the coarsened posterior [MD19]. f is conditioned on all values.
+        the power a / (a + N), a = `COARSENED` / D: the coarsened posterior [MD19]. The more axes there are, the less of
+        the space the values have visited, and the less they say of what is elsewhere. f is conditioned on all values.
         """
         if self._stated is None:
             everything = len(self._at)
@@ -748,7 +749,8 @@ class LearnedModel:
         if found is not None:
             posterior = posterior.of(self._merged(transform, count, found))
         if coarsened:
-            posterior = posterior.of(posterior.data, power=COARSENED / (COARSENED + posterior.measurements))
+            worth = COARSENED / posterior.data.x.shape[1]
+            posterior = posterior.of(posterior.data, power=worth / (worth + posterior.measurements))
         rng = generator(self.seed, self.trials if self._is_local else trials, stream)
         return HyperFit(trials, transform, self.kernels, posterior.sample(samples, rng), found)
 
