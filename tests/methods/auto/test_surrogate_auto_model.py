@@ -519,9 +519,9 @@ def test_many_at_once_are_learned_from_once(monkeypatch: pytest.MonkeyPatch) -> 
     learned: list[tuple[int, int]] = []
     learn = LearnedModel._learn
 
-    def recorded(self: LearnedModel, trials: int, samples: int, stream: int) -> object:
+    def recorded(self: LearnedModel, trials: int, samples: int, stream: int, **kind: bool) -> object:
         learned.append((trials, samples))
-        return learn(self, trials, samples, stream)
+        return learn(self, trials, samples, stream, **kind)
 
     monkeypatch.setattr(LearnedModel, "_learn", recorded)
     model = LearnedModel(Domain.cube(2), 0, 5)
