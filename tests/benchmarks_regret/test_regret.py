@@ -264,10 +264,14 @@ def test_the_page_and_the_figure_come_from_rows() -> None:
     assert report.figure(rows, seeds="even", n=50).count("<path") >= 8
 
 
+WAITING = {"ablation"}  # studies whose rows were of an earlier method, and are measured again when that stands
+
+
 def test_kept_rows_are_of_the_list() -> None:
     for path in (*RESULTS.glob("*.jsonl"), *RESULTS.glob("noise_*/*.jsonl")):
         rows = read_rows(path)
-        assert {row.get("noise", NOISE) for row in rows} == {float(path.parent.name.partition("_")[2] or NOISE)}
+        assert rows or path.stem in WAITING, path
+        assert {row.get("noise", NOISE) for row in rows} <= {float(path.parent.name.partition("_")[2] or NOISE)}
         studies = {"parallel": set(parallel.MODES), "ablation": set(ablation.VARIANTS)}
         methods = studies.get(path.stem, {path.stem} & set(ROSTER))
         assert {row["method"] for row in rows} <= methods

@@ -311,7 +311,7 @@ def test_show_as_json(capsys: Capture) -> None:
     out_of(capsys, "tell", "1", "--failed", "--reason", "spilt", "--json")
     study_of().add_trial(optuna.trial.create_trial(value=float("inf")))
     found = json.loads(out_of(capsys, "show", "--json"), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
-    trials, recommended = found.pop("trials"), found.pop("recommended")
+    trials, recommended, advice = (found.pop(key) for key in ("trials", "recommended", "advice"))
     assert recommended == json.loads(out_of(capsys, "best", "--json"))
     assert found == {
         "study": "quadrat",
@@ -324,8 +324,12 @@ def test_show_as_json(capsys: Capture) -> None:
         "certificate": None,
         "level_set": None,
         "cells": None,
+        "fit_warning": None,
         "progress": [0.5],
     }
+    assert (advice["action"], advice["chance"]) == ("go on", None)
+    assert advice["text"].startswith("Go on: too few trials to say what is left to gain")
+    assert advice["text"].endswith("1 trial is still running.")
     assert [trial["state"] for trial in trials] == ["complete", "fail", "running", "complete"]
     assert [trial["params"] for trial in trials] == [*params, {}]
     assert [trial["value"] for trial in trials] == [0.5, None, None, None]

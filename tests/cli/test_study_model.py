@@ -58,7 +58,7 @@ def test_the_default_is_what_best_says() -> None:
     assert (found.certificate, found.level_set, found.cells) == (None, None, None)
 
 
-def test_a_model_that_fits_badly_is_warned_of_with_the_studys_numbers() -> None:
+def test_an_outlier_is_warned_of_with_the_studys_numbers() -> None:
     study = optuna.create_study(direction="minimize")
     study.add_trial(create_trial(state=TrialState.FAIL))
     for i in range(20):
@@ -66,7 +66,7 @@ def test_a_model_that_fits_badly_is_warned_of_with_the_studys_numbers() -> None:
         study.add_trial(create_trial(params={"x": i / 20}, distributions={"x": FloatDistribution(0, 1)}, value=value))
     warning = model_of(study, None).fit_warning
     assert warning is not None
-    assert warning.startswith("The model fits badly: trial 12 gave 5.0")
+    assert warning.startswith("Outliers: trial 12 gave 5.0")
     assert model_of(study, RandomSearch()).fit_warning is None
 
 

@@ -269,9 +269,9 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     sizes: list[int] = []
     learn = LearnedModel._learn
 
-    def recorded(self: LearnedModel, trials: int, samples: int, stream: int) -> HyperFit:
+    def recorded(self: LearnedModel, trials: int, samples: int, stream: int, **kind: bool) -> HyperFit:
         sizes.append(trials)
-        return learn(self, trials, samples, stream)
+        return learn(self, trials, samples, stream, **kind)
 
     monkeypatch.setattr(LearnedModel, "_learn", recorded)
     return sizes

@@ -403,9 +403,9 @@ def test_constraints_of_many_trials_are_learned_at_once(monkeypatch: pytest.Monk
     fits: list[LearnedModel] = []
     learn = LearnedModel._learn
 
-    def counted(model: LearnedModel, *args: Any) -> Any:
+    def counted(model: LearnedModel, *args: Any, **kind: Any) -> Any:
         fits.append(model)
-        return learn(model, *args)
+        return learn(model, *args, **kind)
 
     monkeypatch.setattr(LearnedModel, "_learn", counted)
     optimizer = Optimizer(Space(x=Float(0, 1)), direction="maximize", seed=0)

@@ -312,7 +312,7 @@ def test_a_state_from_when_pairs_were_estimates_is_still_read() -> None:
     now.tell(now.ask({"x": 0.25}), 0.5, sem=0.1)
     now.add({"x": 0.5}, [1.0, 2.0])
     now.add_trials([{"x": 0.75}, {"x": 1.0}], [Estimate(2.0, 0.25), math.nan])
-    assert now.state() == state
+    assert now.state() == {**state, "method_version": 1}, "states name the version of the method since"
 
 
 @pytest.mark.parametrize(

@@ -370,7 +370,7 @@ class HyperPosterior:
     def of(
         self, data: Observations, *, priors: HyperPriors | None = None, power: float | None = None
     ) -> HyperPosterior:
-        """Return the posterior of other observations, `data`; with other `priors`, unless these are None."""
+        """Return the posterior of other observations, `data`; with other `priors` or `power`, unless these are None."""
         chosen = self.priors if priors is None else priors
         known = self.power if power is None else power
         return HyperPosterior(data, self.kernels, priors=chosen, groups=self._numbers.tolist(), power=known)

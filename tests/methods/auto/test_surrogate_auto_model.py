@@ -13,6 +13,7 @@ from quadrat._core.arrays import Array
 from quadrat._core.nearest import nearest
 from quadrat.gp import HyperPosterior, Observations
 from quadrat.methods.auto.surrogate import (
+    COARSENED,
     EXACT,
     KERNELS,
     SAMPLES,
@@ -253,13 +254,19 @@ def test_posteriors_are_those_of_processes_conditioned_directly(kind: str) -> No
         np.testing.assert_allclose(at.deviation**2, variance, rtol=1e-4, atol=1e-6)
 
 
-def test_samples_are_those_of_the_posterior_of_hyper_parameters() -> None:
-    """With many samples: mean length-scale and chances of kernels as those of a `HyperPosterior` of the same values."""
+@pytest.mark.parametrize("coarsened", [False, True], ids=["search", "statements"])
+def test_samples_are_those_of_the_posterior_of_hyper_parameters(coarsened: bool) -> None:
+    """With many samples: mean length-scale and chances of kernels as those of a `HyperPosterior` of the same values.
+
+    For statements of a coarsened one: its power is a / (a + N), a = `COARSENED` over the number of axes.
+    """
     trials = [trial(number) for number in range(16)]
     x, y = raw(trials)
-    posterior = HyperPosterior(Observations.merge(x, (y - y.mean()) / y.std()), KERNELS)
+    power = COARSENED / 2 / (COARSENED / 2 + len(y)) if coarsened else 1.0
+    posterior = HyperPosterior(Observations.merge(x, (y - y.mean()) / y.std()), KERNELS, power=power)
     wanted = posterior.sample(1000, np.random.default_rng(0), proposals=2000)
-    found = [model_of(*trials, seed=seed).stated().fit.samples for seed in range(6)]
+    models = [model_of(*trials, seed=seed) for seed in range(6 if coarsened else 16)]
+    found = [(model.stated() if coarsened else model.current()).fit.samples for model in models]
     logs = np.concatenate([np.log(samples.lengthscales) for samples in found])
     spread = np.log(wanted.lengthscales).std(axis=0)
     assert (np.abs(logs.mean(axis=0) - np.log(wanted.lengthscales).mean(axis=0)) < 0.3 * spread).all()
@@ -273,8 +280,8 @@ def test_samples_are_those_of_the_posterior_of_hyper_parameters() -> None:
     ("f", "wanted"), [(cusp, {0.5, 1.5}), (spike, {0.5}), (bowl, {2.5, inf})], ids=["cusp", "spike", "bowl"]
 )
 def test_cusps_are_told_from_bowls(f: Callable[[Array], float], wanted: set[float], seed: int) -> None:
-    """From 24 trials that gather around the top, with a noise of 0.003."""
-    fitted = model_of(*gathering(f, seed=seed)).stated()
+    """From 24 trials that gather around the top, with a noise of 0.003: what the search goes by is sure of it."""
+    fitted = model_of(*gathering(f, seed=seed)).current()
     chances = fitted.explain()["chances of smoothness"]
     assert isinstance(chances, dict)
     assert sum(chances.values()) == pytest.approx(1.0)
@@ -519,9 +526,9 @@ def test_many_at_once_are_learned_from_once(monkeypatch: pytest.MonkeyPatch) -> 
     learned: list[tuple[int, int]] = []
     learn = LearnedModel._learn
 
-    def recorded(self: LearnedModel, trials: int, samples: int, stream: int) -> object:
+    def recorded(self: LearnedModel, trials: int, samples: int, stream: int, **kind: bool) -> object:
         learned.append((trials, samples))
-        return learn(self, trials, samples, stream)
+        return learn(self, trials, samples, stream, **kind)
 
     monkeypatch.setattr(LearnedModel, "_learn", recorded)
     model = LearnedModel(Domain.cube(2), 0, 5)
