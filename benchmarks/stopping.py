@@ -88,6 +88,12 @@ class _Told(LearnedModel):
 
     truth: Drawn
 
+    def _like(self, samples: int | None = None) -> LearnedModel:
+        other = super()._like(samples)
+        assert isinstance(other, _Told)
+        other.truth = self.truth
+        return other
+
     def _learn(self, trials: int, samples: int, stream: int, *, coarsened: bool = False) -> HyperFit:  # noqa: ARG002
         one = self.truth
         known = HyperSamples(

@@ -152,6 +152,20 @@ def test_one_outlier_does_not_blind_the_default_method(outlier: float) -> None:
     assert outlier in told  # as it was told
 
 
+def test_a_region_that_diverges_is_left_alone_and_not_recommended() -> None:
+    """f rises into it; the best outside is 1.6."""
+    diverges = 0.8
+
+    def outcome(_: int, params: dict[str, Any]) -> float:
+        return -1e8 if (params["x"] + 2) / 4 > diverges else (params["x"] + 2) / 4 + params["y"]
+
+    for seed in range(3):
+        result = run("Auto", outcome, 30, seed)
+        assert (result.params["x"] + 2) / 4 <= diverges
+        assert outcome(0, result.params) > 1.55
+        assert sum(min(record.values) < -1 for record in result.trials) <= 12
+
+
 def test_many_diverged_trainings_do_not_blind_the_default_method() -> None:
     """One in six, in a corner of the space and elsewhere; the best is .7, and the first point has .6."""
 

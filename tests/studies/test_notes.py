@@ -8,7 +8,7 @@ import optuna
 import pytest
 from optuna.distributions import BaseDistribution, FloatDistribution
 from optuna.study import Study
-from optuna.trial import TrialState
+from optuna.trial import TrialState, create_trial
 
 from quadrat.errors import InvalidInput, QuadratWarning
 from quadrat.integrations import recommend
@@ -105,8 +105,10 @@ def test_a_study_of_an_older_version_says_so_once() -> None:
     study = optuna.create_study(sampler=QuadratSampler(search_space=SAMPLED, seed=0))
     asked(study)
     assert study.user_attrs[VERSION] == {"Auto": Auto.version}, "a new one names its version, and nothing is warned of"
-    study.set_user_attr(VERSION, None)
-    study.sampler = QuadratSampler(search_space=SAMPLED, seed=0)
+    assert study.trials[1].system_attrs["quadrat:params:0"].startswith('{"quadrat:why": "')
+    study = optuna.create_study(sampler=QuadratSampler(search_space=SAMPLED, seed=0))
+    note = {"quadrat:params:0": '{"quadrat:why": "initial design, point 2", "x": 0.5}'}  # as version 1 wrote it
+    study.add_trial(create_trial(params={"x": 0.5}, distributions=SAMPLED, value=0.5, system_attrs=note))
     with pytest.warns(
         QuadratWarning, match="chosen by version 1 of Auto; suggestions now come from version 2"
     ) as caught:
@@ -115,6 +117,26 @@ def test_a_study_of_an_older_version_says_so_once() -> None:
     assert study.user_attrs[VERSION] == {"Auto": 2}
     study.sampler = QuadratSampler(search_space=SAMPLED, seed=0)
     asked(study)
+
+
+def test_trials_that_were_added_say_which_version_chose_them() -> None:
+    """Those of the same version are not said to be of an older one; those that name none were chosen by version 1."""
+    study = optuna.create_study(sampler=QuadratSampler(search_space=SAMPLED, seed=0))
+    asked(study, 4)
+    other = optuna.create_study(sampler=QuadratSampler(search_space=SAMPLED, seed=0))
+    other.add_trials(study.trials)
+    asked(other)
+    assert other.user_attrs[VERSION] == {"Auto": 2}
+    older = [create_trial(params={"x": 0.5}, distributions=SAMPLED, value=0.5, system_attrs={"quadrat:params:0": text})
+             for text in ('{"x": 0.5}', '{"quadrat:by": ["Auto", "two"], "x": 0.5}')]  # fmt: skip
+    for one in older:
+        third = optuna.create_study()
+        third.add_trials([*study.trials, one])
+        assert "by version 1 of Auto" in str(keep_version(third, Auto()))
+    fourth = optuna.create_study()
+    chosen = {"quadrat:params:0": '{"quadrat:by": ["Other", 2], "x": 0.5}'}
+    fourth.add_trial(create_trial(params={"x": 0.5}, distributions=SAMPLED, value=0.5, system_attrs=chosen))
+    assert keep_version(fourth, Auto()) is None, "another method chose it"
 
 
 def test_nothing_is_said_where_the_method_is_the_same_or_chose_nothing() -> None:

@@ -23,7 +23,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState, create_trial
 import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable, QuadratWarning
 from quadrat.integrations import QuadratSampler, recommend
-from quadrat.methods import Auto
+from quadrat.methods import Auto, RandomSearch
 from quadrat.methods.base import Failure, Method, Observation, Pruned
 from quadrat.optimizer.outcome import Reading
 from quadrat.space import Categorical, Float, Int, Space
@@ -201,7 +201,7 @@ def test_of_two_processes_that_choose_at_once_the_later_trial_yields(
         params, why = ask(self, number, running)
         if not published:
             published.append(params)
-            publish(study, study.trials[other.number], params, SPACE, why)
+            publish(study, study.trials[other.number], params, SPACE, why, RandomSearch())
         return params, why
 
     monkeypatch.setattr(StudyEngine, "ask", asked)

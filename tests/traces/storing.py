@@ -10,6 +10,7 @@ import argparse
 import json
 import shutil
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,13 +20,14 @@ from typing import Any
 import optuna
 from tests.traces import plain as form
 from tests.traces.command_runs import JOURNAL, LP_TEXT, bench, bench_study, command, printed, stored
-from tests.traces.comparing import written
+from tests.traces.comparing import read, written
 from tests.traces.method_runs import LINE, hill, lp
 from tests.traces.optimizer_runs import CONDITIONAL, MIXED, conditional_value, mixed_value
 from tests.traces.plain import Plain, plain
 from tests.traces.watching import noise, tell_mean
 
 import quadrat as qd
+from quadrat.errors import QuadratWarning
 
 __all__ = ["EXPECTED", "JOURNALS", "STATES", "STORED", "journal_path", "kept_in", "nexts_of", "state_path"]
 
@@ -255,7 +257,14 @@ def _write_journal(name: str) -> Plain:
     with bench() as folder:
         shutil.copy(journal_path(name), folder / JOURNAL)
         found = kept_in(stored())
-        return {**found, "next": kept.go_on()}
+    return {**found, "next": _goes_on(name)}
+
+
+def _goes_on(name: str) -> Plain:
+    """Return the next trials of a journal."""
+    with bench() as folder:
+        shutil.copy(journal_path(name), folder / JOURNAL)
+        return JOURNALS[name].go_on()
 
 
 def _write_state(name: str) -> Plain:
@@ -273,7 +282,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write all journals and states, and what is expected of them; only where asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="replace the journals and states on disk")
-    if not parser.parse_args(arguments).write:
+    parser.add_argument("--next", action="store_true", help="keep them; replace how each goes on")
+    given = parser.parse_args(arguments)
+    if given.next:
+        kept = read(EXPECTED)
+        for name, journal in kept["journals"].items():
+            journal["next"] = _goes_on(name)
+        for name, state in kept["states"].items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", QuadratWarning)  # of a new version of the method
+                made = qd.Optimizer.from_state(STATES[name].space, read(state_path(name)), method=STATES[name].method)
+            state["next"] = nexts_of(made, STATES[name].context)
+        EXPECTED.write_text(written(kept), encoding="utf-8")
+        return 0
+    if not given.write:
         parser.error("expected --write: journals and states of an earlier version are replaced by those of this one")
     for folder in ("journals", "states"):
         (STORED / folder).mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ from quadrat.errors import InvalidInput
 from quadrat.methods.base import Method
 from quadrat.optimizer.method_choice import resolve, what_changed
 from quadrat.space import Space
-from quadrat.studies.running_trials import was_chosen
+from quadrat.studies.running_trials import version_of
 
 __all__ = [
     "METHOD",
@@ -42,11 +42,12 @@ def keep_version(study: Study, method: Method) -> str | None:
     """
     kept, name = study.user_attrs.get(VERSION), type(method).__name__
     versions = kept if isinstance(kept, dict) else {}
-    news = what_changed(method, versions.get(name))
-    if news is None:
+    if what_changed(method, versions.get(name)) is None:
         return None
     study.set_user_attr(VERSION, {**versions, name: method.version})
-    return news if any(map(was_chosen, study.get_trials(deepcopy=False))) else None
+    chosen = [version_of(trial, name) for trial in study.get_trials(deepcopy=False)]
+    # Trials that were added from another study say themselves which version chose them.
+    return what_changed(method, min((version for version in chosen if version is not None), default=method.version))
 
 
 def kept_method(study: Study) -> Method | None:

@@ -14,21 +14,30 @@ from optuna.distributions import BaseDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-__all__ = ["RunningTrials", "chosen_params", "publish", "was_chosen", "why_chosen"]
+from quadrat.methods.base import Method
+
+__all__ = ["RunningTrials", "chosen_params", "publish", "version_of", "why_chosen"]
 
 _CHOSEN = "quadrat:params"  # the system attribute of a trial with what was chosen for it
 _LONGEST = 2045  # characters of an attribute in some databases
 _FIRST_PART = f"{_CHOSEN}:0"
 _WHY = "quadrat:why"  # stands beside the parameters; a parameter of that name comes first
+_BY = "quadrat:by"  # likewise: the name of the method that chose and its version, from version 2 on
 _Source: TypeAlias = tuple[tuple[str, ...], dict[str, Any]]  # what was chosen, and what was asked for
 
 
 def publish(
-    study: Study, trial: FrozenTrial, params: Mapping[str, Any], search_space: Mapping[str, BaseDistribution], why: str
+    study: Study,
+    trial: FrozenTrial,
+    params: Mapping[str, Any],
+    search_space: Mapping[str, BaseDistribution],
+    why: str,
+    method: Method,
 ) -> None:
-    """Let other processes see at once what was chosen, and why."""
+    """Let other processes see at once what was chosen, why, and by which version of the method."""
     chosen: dict[str, Any] = {name: search_space[name].to_internal_repr(value) for name, value in params.items()}
-    text = json.dumps({_WHY: why, **chosen})
+    by = {_BY: [type(method).__name__, method.version]} if method.version > 1 else {}
+    text = json.dumps({_WHY: why, **by, **chosen})
     for part in range(0, len(text), _LONGEST):
         name = f"{_CHOSEN}:{part // _LONGEST}"
         study._storage.set_trial_system_attr(trial._trial_id, name, text[part : part + _LONGEST])
@@ -39,9 +48,17 @@ def chosen_params(trial: FrozenTrial, distributions: Mapping[str, BaseDistributi
     return _read(_parts(trial), distributions)
 
 
-def was_chosen(trial: FrozenTrial) -> bool:
-    """Return whether a sampler of ours chose the parameters of a trial."""
-    return _FIRST_PART in trial.system_attrs
+def version_of(trial: FrozenTrial, method: str) -> int | None:
+    """Return which version of the method of this name chose the parameters of a trial; None where none of it did.
+
+    Version 1 leaves no name: what any method of ours chose, and none is named, may have been chosen by it.
+    """
+    if _FIRST_PART not in trial.system_attrs:
+        return None
+    match _parsed(_parts(trial)).get(_BY):
+        case [str(name), int(version)]:
+            return version if name == method else None
+    return 1
 
 
 def why_chosen(trial: FrozenTrial) -> str:

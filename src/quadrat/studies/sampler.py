@@ -164,7 +164,7 @@ class QuadratSampler(BaseSampler):
             while True:  # the reads come after what takes time: others may have begun meanwhile
                 known |= running.beside(trial.number, study._get_trials(deepcopy=False, use_cache=False))
                 params, why = engine.ask(trial.number, known)
-                publish(study, trial, params, search_space, why)  # before another thread looks at what runs
+                publish(study, trial, params, search_space, why, self._method)  # before another looks at what runs
                 # Of two processes that chose at the same time, neither knowing of the other, the later trial yields.
                 others = running.beside(trial.number, study._get_trials(deepcopy=False, use_cache=False))
                 if all(other in known or other > trial.number for other in others):

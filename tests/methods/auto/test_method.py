@@ -21,7 +21,7 @@ from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.kernels import Matern
 from quadrat.methods.acquisition import ascend
 from quadrat.methods.auto.acquisition import DEVIATION_FACTOR, log_improvement
-from quadrat.methods.auto.method import Auto, AutoSearch
+from quadrat.methods.auto.method import Auto, AutoSearch, neighbours
 from quadrat.methods.auto.surrogate import STATED
 from quadrat.methods.base import Axis, Domain, Observation
 from quadrat.methods.design import SobolSearch
@@ -881,3 +881,24 @@ def test_explain_is_plain_data() -> None:
     assert all(len(row["lengthscales"]) == 2 and min(row["lengthscales"]) > 0 for row in samples)
     assert sum(facts["chances of smoothness"].values()) == pytest.approx(1.0)
     assert facts["noise"] > 0
+
+
+@pytest.mark.parametrize(("count", "parts"), [(0, 3), (1, 1), (5, 2), (96, 1), (100, 7), (64, 8)])
+def test_neighbours_are_parts_of_one_size_that_hold_every_point_once(count: int, parts: int) -> None:
+    points = np.random.default_rng(count).random((count, 3))
+    found = neighbours(points, parts)
+    assert [len(part) for part in found if len(part)] == [len(part) for part in found]
+    together = np.concatenate(found) if found else points[:0]
+    assert {row.tobytes() for row in together} == {row.tobytes() for row in points}
+    assert len(together) == count
+    if count:
+        sizes = [len(part) for part in found]
+        assert len(found) == min(parts, count)
+        assert max(sizes) - min(sizes) <= max(1, parts.bit_length() - 1)
+
+
+def test_neighbours_lie_nearer_to_each_other_than_to_the_rest() -> None:
+    points = np.random.default_rng(0).random((256, 3))
+    parts = neighbours(points, 8)
+    within = np.mean([part.std(axis=0).mean() for part in parts])
+    assert within < 0.65 * points.std(axis=0).mean()  # a half in the limit

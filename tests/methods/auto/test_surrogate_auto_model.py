@@ -746,3 +746,53 @@ def test_averages_of_values_of_any_size(size: float) -> None:
     np.testing.assert_allclose(other.y, one.y, rtol=1e-9)
     ends = [model.current().transform.undo(np.ones(1)) for model in (one, other)]
     np.testing.assert_allclose(ends[1] / size, ends[0], rtol=1e-9)
+
+
+# --- trainings that diverged
+
+
+def diverging(n: int, every: int) -> list[Observation]:
+    """Trials without noise, of which one in `every` gives an absurdly low value, wherever it is."""
+    rng = np.random.default_rng(5)
+    x = rng.random((n, 2))
+    return [
+        Observation(i, x[i], np.array([-(10.0 ** (4 + i)) if i % every == 3 else np.sin(5 * x[i, 0]) + x[i, 1]]))
+        for i in range(n)
+    ]
+
+
+def test_what_diverged_is_an_outlier_and_does_not_look_like_noise() -> None:
+    told = diverging(30, 6)
+    fitted = model_of(*told).current()
+    assert fitted.fit.outliers is not None
+    assert fitted.fit.outliers.rows.tolist() == [3, 9, 15, 21, 27]
+    assert not fitted.fit.outliers.high.any()
+    assert fitted.noise < 0.02, "f has the range 2 and no noise"
+    at = np.array([one.x for one in told if one.number % 6 == 3])
+    truth = np.sin(5 * at[:, 0]) + at[:, 1]
+    mean = fitted.transform.undo(fitted.ensemble.predict(at).mixture()[0])
+    np.testing.assert_allclose(mean, truth, atol=0.15)  # the others say what f is there
+
+
+def test_what_diverged_since_the_last_fit_is_an_outlier_at_once() -> None:
+    """Between two fits, the units are those of the last one."""
+    told = diverging(22, 6)  # number 21 diverges; the last fit is of 20
+    fitted = model_of(*told).current()
+    if fitted.fit.trials < 22:
+        assert fitted.data.known_variance[-1] > 0
+
+
+def test_diverged_are_the_points_that_gave_nothing_else() -> None:
+    told = diverging(24, 6)
+    model = model_of(*told)
+    assert {point.tobytes() for point in model.diverged()} == {told[i].x.tobytes() for i in (3, 9, 15, 21)}
+    model.tell([Observation(24, told[9].x, np.array([0.5]))])
+    assert {point.tobytes() for point in model.diverged()} == {told[i].x.tobytes() for i in (3, 15, 21)}
+    assert not len(model_of(*(one for one in told if one.number % 6 != 3)).diverged())
+
+
+def test_one_that_diverged_with_a_stated_error_is_seen_as_it_is_stated() -> None:
+    told = [replace(one, variance=0.01) for one in diverging(24, 6)]
+    fitted = model_of(*told).current()
+    assert fitted.fit.outliers is None
+    assert np.isfinite(fitted.ensemble.predict(GRID).mean).all()

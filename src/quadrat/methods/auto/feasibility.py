@@ -25,6 +25,7 @@ __all__ = ["Chances", "Constraints", "Feasibility", "Surrogates"]
 _LENGTHSCALES = (0.1, 0.2, 0.4, 0.8)  # times sqrt(F / 2), the growth of distances with the number F of columns
 _NOISE = 0.1  # variance of a label: one failure among successes may be an accident
 _FAILED = -3.0  # far below 0: a failure must outweigh the improvement that a rising f promises beyond the border
+_DIVERGED = -1.0  # of a trial that gave an absurd value: an accident more often than a crash is
 _WIDTH = 0.5  # w, of the step between failure and success
 
 
@@ -66,7 +67,27 @@ class Feasibility:
         rows = nearest(self._x.view, centre, sides, count, box=box)
         other = Feasibility(self.columns)
         other._x, other._label = Growing.of(self._x.view[rows]), Growing.of(self._label.view[rows])
-        other._failures = int((other._label.view == _FAILED).sum())
+        other._failures = int((other._label.view < 0).sum())
+        return other
+
+    def with_diverged(self, points: Array) -> Feasibility:
+        """Return what the same outcomes say where successes at the points (k, F) count as failures, though less sure.
+
+        Examples
+        --------
+        >>> feasibility = Feasibility(1)
+        >>> feasibility.add_many(np.array([[0.2], [0.8]]), np.array([True, True]))
+        >>> chance = np.exp(feasibility.with_diverged(np.array([[0.8]])).log_chance(np.array([[0.2], [0.8]]))[0])
+        >>> bool(chance[0] > 0.8), bool(chance[1] < 0.2), feasibility.any_failed
+        (True, True, False)
+        """
+        at = {row.tobytes() for row in points + 0.0}
+        diverged = np.array([row.tobytes() in at for row in self._x.view + 0.0], dtype=np.bool_)
+        label = self._label.view
+        other = Feasibility(self.columns)
+        other._x = Growing.of(self._x.view)
+        other._label = Growing.of(np.where(diverged & (label > 0), _DIVERGED, label))
+        other._failures = int((other._label.view < 0).sum())
         return other
 
     @property

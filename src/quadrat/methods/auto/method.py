@@ -138,6 +138,18 @@ class AutoSearch(Search):
         """Of all trials."""
         return Surrogates(self.domain, self.model, self.constraints, self.feasibility)
 
+    @property
+    def _believed(self) -> Surrogates:
+        """Of all trials, where those that diverged count as failures; local models see to their own.
+
+        The model of f is told that they are low, and little more: that whole regions diverge is for this one to learn.
+        """
+        surrogates = self.surrogates
+        diverged = self.model.diverged() if self.model.is_of_all else self.model.x[:0]
+        if not len(diverged):
+            return surrogates
+        return replace(surrogates, feasibility=self.feasibility.with_diverged(self.domain.features(diverged)))
+
     def tell(self, observation: Observation) -> None:
         self.surrogates.tell([observation])
         self.cells.tell(self.surrogates, [observation])
@@ -198,15 +210,16 @@ class AutoSearch(Search):
         ended = self._failed | self._pruned.keys()
         running = self._points([point for point in pending if point.tobytes() not in ended])
         avoided = np.vstack([self._points(list(self._pruned.values())), running])
+        believed = self._believed
         if self.cells.is_local(number):
-            return self.cells.ask_locally(self.surrogates, number, avoided)
+            return self.cells.ask_locally(believed, number, avoided)
         if self.model.is_of_all and len(running) > MOST:
-            return Proposal(highest_of_a_draw(self.surrogates, avoided, self.seed, number), "highest of a draw of f")
+            return Proposal(highest_of_a_draw(believed, avoided, self.seed, number), "highest of a draw of f")
         if self.model.is_of_all:
             for suspect in self.model.suspects():
                 if not (suspect == running).all(axis=1).any():
                     return Proposal(suspect, "measured again: its value is far above what the others say")
-            return self._improve(self.surrogates, number, avoided[-MOST:])
+            return self._improve(believed, number, avoided[-MOST:])
         surrogates, box = self.cells.most_promising(self.surrogates, running)
         return self._improve(surrogates, number, avoided, box)
 
@@ -251,8 +264,8 @@ class AutoSearch(Search):
         if box is not None:
             return Proposal(point, f"largest log expected improvement ({value:.3g}) in the most promising cell")
         safe = chances.held(features)
-        if self.feasibility.any_failed:
-            safe &= self.feasibility.log_chance(features)[0] >= score.least
+        if surrogates.feasibility.any_failed:
+            safe &= surrogates.feasibility.log_chance(features)[0] >= score.least
         again = self._worth_repeating(point, x[safe], running) if safe.any() else None
         if again is not None:
             return Proposal(again, "a second look at a promising point is worth more than a new one")
@@ -296,7 +309,9 @@ class AutoSearch(Search):
         """
         refuse_context(self, context)
         if self.model.is_of_all:
-            return self._recommend(self.surrogates, self.model.x)
+            x, diverged = self.model.x, self.model.diverged()
+            kept = ~(x[:, None, :] == diverged[None]).all(axis=2).any(axis=1)  # what never gave a value is not the best
+            return self._recommend(self._believed, x[kept])
         return self._recommend(*self._best_place())
 
     def _best_place(self) -> tuple[Surrogates, Array]:
@@ -423,7 +438,7 @@ def _gain_of(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Gene
 
 def neighbours(points: Array, parts: int) -> list[Array]:
     """Split points (m, F) into parts of nearly one size, halving along the axis on which they lie widest apart."""
-    if parts < 2:
+    if parts < 2 or not len(points):
         return [points] if len(points) else []
     order = points[np.argsort(points[:, np.argmax(points.std(axis=0))], kind="stable")]
     middle = len(order) * (parts // 2) // parts

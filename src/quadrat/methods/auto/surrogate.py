@@ -48,6 +48,7 @@ FAR = 100.0  # ranges of the rest: values of functions with heavy tails, such as
 ABOVE, BELOW = 0.1, 0.25  # shares of all values that may be absurd on either side
 ENOUGH = 8  # values
 BEYOND = 0.02  # of the range of the rest, that an absurd value is seen outside it
+OF_ABSURD = 1.0  # variance that an absurdly low value has in addition, in that of all values: it says no more than low
 _LEAST_RANGE = 1e-12  # of the largest value: less is rounding
 
 
@@ -104,6 +105,10 @@ class Winsorization:
     def __call__(self, values: Array) -> Array:
         """Return values, of any shape, as they are seen."""
         return np.clip(values, self.low, self.high)
+
+    def is_low(self, values: Array) -> Bools:
+        """Return which values, of any shape, are absurdly low."""
+        return np.asarray(values < self.low)
 
 
 def _ends(ordered: Array, most: int) -> list[int]:
@@ -432,10 +437,9 @@ def _agree(x: Array, y: Array) -> bool:
     return bool((y == y[first][group]).all())
 
 
-def _apart(x: Array, y: Array) -> Observations:
-    """Return measurements, each of them a row of its own."""
-    none = np.zeros(len(y))
-    return Observations(x, y, none + 1, none, none)
+def _apart(x: Array, y: Array, extra: Array) -> Observations:
+    """Return measurements, each of them a row of its own, with so much extra variance, (N,)."""
+    return Observations(x, y, np.ones(len(y)), np.zeros(len(y)), extra)
 
 
 def _nu(kernel: Stationary) -> float:
@@ -718,8 +722,12 @@ class LearnedModel:
         y, variance = self._seen(transform, count)
         x = self.domain.features(self.x[:count])
         unknown = np.isnan(variance)
-        if outliers is not None:
-            return outliers.applied(_apart(x, y))
+        if unknown.all():
+            extra = self._extra_of_absurd(transform, count)
+            if outliers is not None:
+                extra[outliers.rows] = outliers.extra_variance
+            if extra.any():
+                return _apart(x, y, extra).merged()
         if unknown.any():
             data = Observations.merge(x[unknown], y[unknown])
             repeats = data.count.sum() - len(data)
@@ -728,6 +736,15 @@ class LearnedModel:
                 return data if stated is None else data + stated
             variance = np.where(unknown, 0.0, variance)
         return Observations.merge(x, y, variance)
+
+    def _extra_of_absurd(self, transform: OutputTransform, count: int) -> Array:
+        """Return how much more variance than the others each of the first `count` observations has, (N,), if absurd.
+
+        A training that diverged says that its setting is bad, not how bad. Seen as exact, it would look like noise.
+        """
+        winsorization = transform.winsorization
+        is_low = np.zeros(count, np.bool_) if winsorization is None else winsorization.is_low(self._values(count))
+        return np.where(is_low, OF_ABSURD, 0.0)
 
     def _learn(self, trials: int, samples: int, stream: int, *, coarsened: bool = False) -> HyperFit:
         """Learn from the first `trials` of the trials here; `coarsened`: samples for statements, see `COARSENED`.
@@ -759,8 +776,23 @@ class LearnedModel:
         y, variance = self._seen(transform, count)
         if not np.isnan(variance).all() or not (posterior.data.count > 0).all():
             return None
-        found = find_outliers(posterior, _apart(self.domain.features(self.x[:count]), y))
-        return found if len(found) else None
+        absurd = self._extra_of_absurd(transform, count)
+        found = find_outliers(posterior, _apart(self.domain.features(self.x[:count]), y, absurd))
+        extra = absurd.copy()
+        extra[found.rows] += found.extra_variance
+        high = np.zeros(count, np.bool_)
+        high[found.rows] = found.high
+        rows = np.flatnonzero(extra)
+        return Outliers(rows, extra[rows], high[rows], found.gain) if len(rows) else None
+
+    def diverged(self) -> Array:
+        """Return the points, (k, D), at which nothing but absurdly low values was observed."""
+        winsorization = Winsorization.around(self.y) if self.winsorizes else None
+        if winsorization is None:
+            return self.x[:0]
+        points, home = np.unique(self.x, axis=0, return_inverse=True)
+        low = np.bincount(home.ravel(), winsorization.is_low(self.y)) == np.bincount(home.ravel())
+        return np.asarray(points[low])
 
     def suspects(self) -> Array:
         """Return points, (k, D), all of whose observations, one or two, are outliers above what the others say.
