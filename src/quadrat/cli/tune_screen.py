@@ -115,6 +115,8 @@ class TuneScreen(logging.Handler):
             return str(trial.number), value, "", "", "", self._left()
         found = model.recommendation
         bounds, gap = found.credible_interval, found.estimated_gain
+        if found.too_few is not None:  # what `best` does not say either
+            bounds = gap = None
         if self._columns is _CERTIFIED:
             bounds = found.certified_interval
             gap = None if model.certificate is None else model.certificate.value
