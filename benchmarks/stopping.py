@@ -30,7 +30,8 @@ from quadrat._core.arrays import Array
 from quadrat.gp import HyperPriors, HyperSamples
 from quadrat.kernels.stationary import Stationary
 from quadrat.methods.auto.method import Auto
-from quadrat.methods.auto.surrogate import KERNELS, HyperFit, LearnedModel, OutputTransform
+from quadrat.methods.auto.output_transform import OutputTransform
+from quadrat.methods.auto.surrogate import KERNELS, HyperFit, LearnedModel
 from quadrat.methods.base import Domain, Observation
 from quadrat.randomness import generator
 

@@ -59,6 +59,8 @@ class LeaveOneOut:
     ----------
     observed
         Means of the measurements at each point, shape (n,).
+    seen
+        The same as the model sees them, shape (n,): absurd values near all others.
     predicted, deviation
         Mean and standard deviation of the prediction of each, shape (n,).
     lower, upper
@@ -90,6 +92,7 @@ class LeaveOneOut:
     """
 
     observed: Array
+    seen: Array
     predicted: Array
     deviation: Array
     lower: Array
@@ -136,6 +139,7 @@ class LeaveOneOut:
         matters = np.maximum(deviation, np.abs(data.y - predicted)) > _MATTERS * np.std(data.y)
         noise = np.array([data.noise_variance(unknown) for unknown in ensemble.noise_variance])
         return cls(
+            data.y,
             data.y,
             predicted,
             deviation,
@@ -214,6 +218,7 @@ class LeaveOneOut:
         return replace(
             self,
             observed=rising(self.observed),
+            seen=rising(self.seen),
             predicted=rising(self.predicted),
             lower=rising(self.lower),
             upper=rising(self.upper),
@@ -225,6 +230,7 @@ class LeaveOneOut:
         return replace(
             self,
             observed=-self.observed,
+            seen=-self.seen,
             predicted=-self.predicted,
             lower=-self.upper,
             upper=-self.lower,

@@ -34,7 +34,7 @@ def predicted_vs_observed(run: Source) -> Any:
     """Draw each outcome against its leave-one-out prediction: what a model of all other outcomes expects there.
 
     Bars are 90 % intervals of the outcome, noise included. Where the model fits, nine in ten of them cross the
-    diagonal. Trials at one point are one mark, their mean.
+    diagonal. Trials at one point are one mark, their mean. Absurd values are drawn at the edge of the others.
 
     Parameters
     ----------
@@ -55,10 +55,10 @@ def predicted_vs_observed(run: Source) -> Any:
     """
     view = RunView.of(run)
     found = view.leave_one_out
-    inside = (found.lower <= found.observed) & (found.observed <= found.upper)
+    inside = (found.lower <= found.seen) & (found.seen <= found.upper)
     inside[list(found.outliers)] = False  # their own intervals have the extra variance of outliers
     texts = _texts(view, found)
-    ends = [float(np.min(found.observed)), float(np.max(found.observed))]
+    ends = [float(np.min(found.seen)), float(np.max(found.seen))]
     figure = graph_objects().Figure(
         [scatter(None, x=ends, y=ends, name="predicted = observed", mode="lines", line={"color": INK, "dash": "dash"})]
     )
@@ -71,7 +71,7 @@ def predicted_vs_observed(run: Source) -> Any:
             figure.add_trace(
                 scatter(
                     [text for text, one in zip(texts, chosen.tolist(), strict=True) if one],
-                    x=found.observed[chosen],
+                    x=found.seen[chosen],
                     y=found.predicted[chosen],
                     error_y={**bars, "color": tinted(colour, 0.55), "thickness": 1.2, "width": 0},
                     name=name,

@@ -12,6 +12,7 @@ import pytest
 from quadrat._core.arrays import Array
 from quadrat._core.nearest import nearest
 from quadrat.gp import HyperPosterior, Observations
+from quadrat.methods.auto.output_transform import OutputTransform
 from quadrat.methods.auto.surrogate import (
     COARSENED,
     EXACT,
@@ -22,7 +23,6 @@ from quadrat.methods.auto.surrogate import (
     WARP_FROM,
     Fitted,
     LearnedModel,
-    OutputTransform,
     last_due,
 )
 from quadrat.methods.base import Axis, Domain, Observation

@@ -31,7 +31,8 @@ from quadrat._core.arrays import Array, Growing
 from quadrat._core.nearest import ROUNDING, is_among, nearest
 from quadrat.methods.acquisition import draws, scattered
 from quadrat.methods.auto.feasibility import Surrogates
-from quadrat.methods.auto.surrogate import LearnedModel, OutputTransform
+from quadrat.methods.auto.output_transform import OutputTransform
+from quadrat.methods.auto.surrogate import LearnedModel
 from quadrat.methods.auto.trust_region import Alternation, TrustRegions, generation_size
 from quadrat.methods.base import Failure, Observation, Proposal, Pruned
 from quadrat.partition.median_tree import MedianTree

@@ -355,11 +355,14 @@ class AutoSearch(Search):
         """As of any search; the hyper-parameters are those that statements rest on, and more samples of them."""
         if not self.model.is_of_all or self.model.trials < self.model.first:
             return None
-        fitted, trials = self.model.left_out()
+        fitted, trials, told = self.model.left_out()
         if len(fitted.data) < 2:
             return None
         found = LeaveOneOut.of(fitted.ensemble, generator(self.seed, self.model.trials, _LEFT_OUT), trials)
-        return found.mapped(fitted.transform.undo)
+        found, winsorization = found.mapped(fitted.transform.undo), fitted.transform.winsorization
+        if winsorization is None:
+            return found
+        return replace(found, observed=np.where(winsorization(told) == told, found.observed, told))
 
     def _rank(self, incumbent: Incumbent) -> tuple[bool, bool, float]:
         """What sorts incumbents of several models, the best last: see `Chances.order`."""

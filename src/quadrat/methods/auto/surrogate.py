@@ -16,7 +16,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
@@ -29,6 +29,7 @@ from quadrat.gp.ensemble import Ensemble
 from quadrat.gp.observations import group_rows
 from quadrat.kernels import Matern, SquaredExponential
 from quadrat.kernels.stationary import Stationary
+from quadrat.methods.auto.output_transform import OutputTransform, Winsorization
 from quadrat.methods.base import Domain, Observation
 from quadrat.randomness import generator
 
@@ -37,218 +38,9 @@ __all__ = [
     "Fitted",
     "HyperFit",
     "LearnedModel",
-    "OutputTransform",
-    "Warp",
-    "Winsorization",
     "averages",
     "last_due",
 ]
-
-FAR = 100.0  # ranges of the rest: values of functions with heavy tails, such as Rosenbrock's, stay far below
-ABOVE, BELOW = 0.1, 0.25  # shares of all values that may be absurd on either side
-ENOUGH = 8  # values
-BEYOND = 0.02  # of the range of the rest, that an absurd value is seen outside it
-OF_ABSURD = 1.0  # variance that an absurdly low value has in addition, in that of all values: it says no more than low
-_LEAST_RANGE = 1e-12  # of the largest value: less is rounding
-
-
-@dataclass(frozen=True)
-class Winsorization:
-    """Limits within which values are seen."""
-
-    low: float
-    high: float
-
-    @classmethod
-    def around(cls, values: Array) -> Winsorization | None:
-        """Return the fence that these values (N,) need; None where none is absurd, as nearly always.
-
-        Examples
-        --------
-        >>> Winsorization.around(np.append(np.linspace(0.0, 1.0, 20), -1e6))
-        Winsorization(low=-0.02, high=inf)
-        >>> Winsorization.around(np.append(np.linspace(0.0, 1.0, 20), -90.0)) is None
-        True
-        """
-        count = len(values)
-        if count < ENOUGH:
-            return None
-        below, above = int(BELOW * count), max(int(ABOVE * count), 1)
-        # Halves, so that differences of the largest numbers are numbers. What cannot be is seen without sorting.
-        first, core_low, core_high, last = np.partition(0.5 * values, [0, below, count - 1 - above, count - 1])[
-            [0, below, count - 1 - above, count - 1]
-        ]
-        if not last - first > FAR * (core_high - core_low):
-            return None
-        halves = np.sort(0.5 * values)
-        gaps = np.diff(halves)
-        differing = np.concatenate([[0], np.cumsum(gaps > 0)])  # gaps that are none, counted from the left
-        # The smallest rest that will do: all of its outside is absurd.
-        for stop in _ends(halves[::-1], above):
-            for start in _ends(halves, below):
-                low, high = halves[start], halves[count - 1 - stop]
-                reach, inner = high - low, count - 1 - stop - start
-                is_gap_below = start == 0 or gaps[start - 1] > FAR * reach
-                is_gap_above = stop == 0 or gaps[count - 1 - stop] > FAR * reach
-                distinct = 2 * (differing[count - 1 - stop] - differing[start]) >= inner
-                differs = distinct and reach > _LEAST_RANGE * max(abs(low), abs(high))
-                if is_gap_below and is_gap_above and differs:
-                    if start == stop == 0:
-                        return None
-                    margin = BEYOND * reach
-                    return cls(
-                        low=-np.inf if start == 0 else float(2 * (low - margin)),
-                        high=np.inf if stop == 0 else float(2 * (high + margin)),
-                    )
-        return None
-
-    def __call__(self, values: Array) -> Array:
-        """Return values, of any shape, as they are seen."""
-        return np.clip(values, self.low, self.high)
-
-    def is_low(self, values: Array) -> Bools:
-        """Return which values, of any shape, are absurdly low."""
-        return np.asarray(values < self.low)
-
-
-def _ends(ordered: Array, most: int) -> list[int]:
-    """How many of at most `most` values at the beginning of `ordered` may be absurd, most first, 0 last.
-
-    Those behind which a gap lies of more than `FAR` times what lies between it and the value after `most`, which
-    belongs to every rest. Each such gap is `FAR` times the one after it, so that they are few, however many values
-    there are.
-    """
-    reach = np.abs(ordered[most] - ordered[1 : most + 1])
-    gap = np.abs(np.diff(ordered[: most + 1]))
-    return [*(np.flatnonzero(gap > FAR * reach) + 1)[::-1].tolist(), 0]
-
-
-_LEAST_SPREAD = 1e-12  # of the largest value, below which values count as equal
-_LEAST_WIDTH = 1e-2  # of the standard deviation of all values: where half of them or more are the same
-_LARGEST_VARIANCE = 1e100  # in standardised units: such an observation says nothing, and sums stay finite
-
-
-@dataclass(frozen=True)
-class Warp:
-    """Warp of standardised values about a knee, standardised again by a shift and a scale of its own."""
-
-    knee: float
-    width: float
-    shift: float
-    scale: float
-
-    @classmethod
-    def of(cls, standardised: Array) -> Warp:
-        """Return the one for these values (N,), whose mean is 0 and whose standard deviation 1."""
-        knee = float(np.median(standardised))
-        above = standardised[standardised >= knee] - knee
-        bare = cls(knee, max(float(np.sqrt(np.mean(above**2))), _LEAST_WIDTH), 0.0, 1.0)
-        warped = bare(standardised)
-        return cls(knee, bare.width, float(np.mean(warped)), float(np.std(warped)))
-
-    def __call__(self, standardised: Array) -> Array:
-        """Compress values, any shape."""
-        below = np.maximum(self.knee - standardised, 0.0) / self.width
-        bent = np.where(below > 0, self.knee - self.width * np.log1p(below), standardised)
-        return np.asarray((bent - self.shift) / self.scale)
-
-    def undone(self, warped: Array) -> Array:
-        """Return the standardised values that compress to these, any shape."""
-        bent = self.shift + self.scale * warped
-        below = np.maximum(self.knee - bent, 0.0) / self.width
-        with np.errstate(over="ignore"):  # what no value can be: minus infinity
-            return np.asarray(np.where(below > 0, self.knee - self.width * np.expm1(below), bent))
-
-    def log_slope(self, standardised: Array) -> Array:
-        """Return the log of the derivative at values of any shape."""
-        below = np.maximum(self.knee - standardised, 0.0) / self.width
-        return np.asarray(-np.log1p(below) - np.log(self.scale))
-
-
-@dataclass(frozen=True)
-class OutputTransform:
-    """From values as told to values as a model sees them, and back.
-
-    Attributes
-    ----------
-    shift, scale
-        The mean of all values told and their standard deviation; their size where they do not differ.
-    warp
-        The warp of low standardised values, or None.
-    winsorization
-        The limits that values are clipped to; None where no value is an outlier.
-
-    Examples
-    --------
-    >>> values = np.array([-100.0, 0.0, 1.0, 2.0, 3.0])
-    >>> transform = OutputTransform.of(values, warped=True)
-    >>> transform.apply(values).round(2).tolist()
-    [-1.87, -0.02, 0.26, 0.63, 1.01]
-    >>> transform.undo(transform.apply(values)).round(9).tolist()
-    [-100.0, 0.0, 1.0, 2.0, 3.0]
-    """
-
-    shift: float
-    scale: float
-    warp: Warp | None = None
-    winsorization: Winsorization | None = None
-
-    @classmethod
-    def of(cls, values: Array, *, warped: bool = False, winsorized: bool = True) -> OutputTransform:
-        """Return the transform for these values (N,); `winsorized`: whether outliers are clipped."""
-        winsorization = Winsorization.around(values) if winsorized else None
-        if winsorization is not None:
-            return replace(cls.of(winsorization(values), warped=warped, winsorized=False), winsorization=winsorization)
-        largest = float(np.abs(values).max()) or 1.0  # so that squares neither overflow nor vanish
-        scaled = values / largest
-        spread = float(np.std(scaled))
-        differ = spread > _LEAST_SPREAD
-        scale = max(largest * (spread if differ else 1.0), float(np.finfo(np.float64).tiny))  # half of 5e-324 is 0
-        plain = cls(largest * float(np.mean(scaled)), scale)
-        return cls(plain.shift, plain.scale, Warp.of(plain.apply(values))) if warped and differ else plain
-
-    @property
-    def above(self) -> float:
-        """What one unit of the model is in told units, among the upper half of the values."""
-        return self.scale if self.warp is None else self.scale * self.warp.scale
-
-    def within(self, outer: OutputTransform) -> OutputTransform:
-        """Return these units for values that are told in others, which compress nothing, to the same effect.
-
-        Winsorization is left out: values near a place, or their averages, are seen through both one after the other.
-        """
-        return OutputTransform(outer.shift + outer.scale * self.shift, outer.scale * self.scale, self.warp)
-
-    def apply(self, values: Array) -> Array:
-        """Return told values, of any shape, as the model sees them."""
-        standardised = self._standardised(values)
-        return standardised if self.warp is None else self.warp(standardised)
-
-    def undo(self, seen: Array) -> Array:
-        """Return what was told, for values of any shape as the model sees them."""
-        return self.shift + self.scale * (seen if self.warp is None else self.warp.undone(seen))
-
-    def variance(self, variances: Array, values: Array) -> Array:
-        """Return variances (N,) of told values (N,) as the model sees them, to first order."""
-        with np.errstate(over="ignore"):
-            scaled = variances / self.scale / self.scale
-            if self.warp is not None:
-                scaled = scaled * np.exp(2 * self.log_slope(values))
-            scaled = np.minimum(scaled, _LARGEST_VARIANCE)
-            return np.where(
-                scaled > 0, np.maximum(scaled, 1 / _LARGEST_VARIANCE), scaled
-            )  # its inverse is a number too
-
-    def log_slope(self, values: Array) -> Array:
-        """Return the log of the derivative of what is seen, in that of the standardised value, at told values (N,)."""
-        if self.warp is None:
-            return np.zeros_like(values)
-        return self.warp.log_slope(self._standardised(values))
-
-    def _standardised(self, values: Array) -> Array:
-        within = values if self.winsorization is None else self.winsorization(values)
-        return within / self.scale - self.shift / self.scale
-
 
 WIDEST = 0.1  # of the cube's side: the cells of the first grid
 LEVELS = 6  # grids, each half as wide as the one before; on the last nothing is divided any more
@@ -317,6 +109,7 @@ COARSENED = 20.0  # over D: values worth as much as infinitely many, for hyper-p
 WARP_FROM = 10.0  # log evidence gained by compressing low values: less is what any curved function gives
 WARP_VALUES = 8  # values without which nothing is compressed
 EXACT = 2  # repeated measurements, all equal to the first at their point, that say that there is no noise
+OF_ABSURD = 1.0  # variance that an absurdly low value has in addition, in that of all values: it says no more than low
 CONFIRMED = 3  # measurements of a point that are all far above what the others say, and so a peak
 LARGEST = 256  # trials that a model of all of them is learned from; beyond, models are of those near a place
 _LEAST_NOISE = 1e-6  # of the standard deviation of all values: less is as good as none
@@ -667,10 +460,11 @@ class LearnedModel:
             self._stated = self._conditioned(fit, everything)
         return self._stated
 
-    def left_out(self) -> tuple[Fitted, list[list[int]]]:
-        """Return a posterior for leaving observations out, and the trials that each of its observations is of.
+    def left_out(self) -> tuple[Fitted, list[list[int]], Array]:
+        """Return a posterior for leaving observations out, and of what each of its observations is the mean.
 
-        It has so many samples that their weights have a tail to smooth [V24].
+        It has so many samples that their weights have a tail to smooth [V24]. Of what: the trials, and the mean of
+        their values as they were told, shape (n,).
         """
         fitted = self._conditioned(self._learn(len(self._at), OF_LEFT_OUT, _STATED_DRAWS), len(self._at))
         seen, variance = self._seen(fitted.fit.transform, len(self._y))
@@ -685,13 +479,15 @@ class LearnedModel:
         rows = set() if fitted.fit.outliers is None else set(fitted.fit.outliers.rows.tolist())
         exact = not (data.count > 0).any()
         found: list[list[int]] = [[] for _ in range(len(data))]
+        values: list[list[float]] = [[] for _ in range(len(data))]
         numbers = np.repeat(self._numbers.view, self._count.view).tolist()
         for row, number in enumerate(numbers):
             learned = bool(np.isnan(variance[row])) and not exact
-            trials = found[homes[x[row].tobytes(), learned, float(seen[row]) if row in rows else None]]
-            if number not in trials[-1:]:
-                trials.append(number)
-        return fitted, found
+            home = homes[x[row].tobytes(), learned, float(seen[row]) if row in rows else None]
+            values[home].append(float(self.y[row]))
+            if number not in found[home][-1:]:
+                found[home].append(number)
+        return fitted, found, np.array([sum(value / len(some) for value in some) for some in values])
 
     def _log_densities(self, at: Fitted) -> Array:
         """Return the log density of the mean of the next trial's values under each member, shape (M,)."""

@@ -7,7 +7,7 @@ import pytest
 
 import problems
 from quadrat._core.arrays import Array
-from quadrat.methods.auto.surrogate import ENOUGH, OutputTransform, Winsorization, _ends
+from quadrat.methods.auto.output_transform import ENOUGH, OutputTransform, Winsorization, _ends
 
 RNG = np.random.default_rng(0)
 ORDINARY = RNG.normal(size=40)

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from quadrat._core.arrays import Array
-from quadrat.methods.auto.surrogate import OutputTransform, Warp
+from quadrat.methods.auto.output_transform import OutputTransform, Warp
 
 RNG = np.random.default_rng(0)
 SKEWED = np.concatenate([RNG.normal(size=20), [-30.0, -500.0]])
