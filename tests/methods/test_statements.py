@@ -164,3 +164,18 @@ def test_bad_input_says_what_was_expected_and_what_came(make: object, words: str
     with pytest.raises(InvalidInput) as caught:
         make()  # type: ignore[operator]
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("negated", [False, True])
+def test_what_is_known_has_an_interval_of_no_width(negated: bool) -> None:
+    for value in (0.0, 0.1, -1e300, 1e-300):
+        known = Mixture(np.array([value, value]), np.zeros(2), negated=negated)
+        truth = -value if negated else value
+        assert known.is_certain
+        assert known.value == truth
+        assert known.interval(0.99) == (truth, truth)
+        assert known.quantile(0.2) == truth
+        assert known.chance_at_most(truth + 1e-9 * max(abs(truth), 1.0)) == 1.0
+        assert known.chance_at_most(truth - 1e-9 * max(abs(truth), 1.0)) == 0.0
+    assert not Mixture(np.array([0.0, 1.0]), np.zeros(2)).is_certain
+    assert not Mixture(np.array([0.0]), np.ones(1)).is_certain

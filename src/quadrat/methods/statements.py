@@ -148,11 +148,20 @@ class Mixture:
         return np.maximum(self.deviations, np.finfo(np.float64).tiny)
 
     def _below(self, level: float) -> float:
+        if self.is_certain:
+            return self._undone(float(self.means[0]))
         return self._undone(_quantile(self.means, self._positive, level))
 
     def _above(self, level: float) -> float:
+        if self.is_certain:
+            return self._undone(float(self.means[0]))
         # That of the mirrored mixture: so the two ends of one normal lie exactly as far from its mean.
         return self._undone(-_quantile(-self.means, self._positive, level))
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether all of the chance lies on one value."""
+        return not self.deviations.any() and bool((self.means == self.means[0]).all())
 
     def _undone(self, seen: float) -> float:
         return float(seen if self.transform is None else self.transform.undo(np.array(seen)))

@@ -98,7 +98,10 @@ class Stated:
         certified = ("certified interval", interval_text(self.certified_interval, "under the stated assumptions"))
         if self.too_few is not None and self.credible_interval is not None:
             return [("credible interval", f"{TOO_FEW}: {self.too_few}"), certified]
-        lines = [("credible interval", interval_text(self.credible_interval, f"90 % credible: {AS_SURE}"))]
+        if self.distribution is not None and self.distribution.is_certain:
+            lines = [("credible interval", f"{number_text(self.distribution.value)} exactly: there is no noise")]
+        else:
+            lines = [("credible interval", interval_text(self.credible_interval, f"90 % credible: {AS_SURE}"))]
         if self.gain is not None:
             lines.append(("estimated gain", f"{gain_words(self.gain, 6)}  ({AS_SURE})"))
             lines.append(("", f"the upper value {UNVISITED}" if self.gain.rests_on_unvisited else ""))

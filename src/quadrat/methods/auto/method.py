@@ -321,6 +321,8 @@ class AutoSearch(Search):
         incumbents = [self._recommend(surrogates, surrogates.model.x, with_gain=False) for surrogates in around]
         ranks = [self._rank(incumbent) for incumbent in incumbents]
         best = ranks.index(max(ranks))
+        if around[best].model.stated().is_exact:  # averages would make noise of how f varies
+            return around[best], around[best].model.x
         return self.cells.averaged_around(self.surrogates, places[best], around[best])
 
     def _recommend(self, surrogates: Surrogates, points: Array, *, with_gain: bool = True) -> Incumbent:
@@ -328,11 +330,15 @@ class AutoSearch(Search):
         fitted = surrogates.model.stated()
         features, chances = self.domain.features(points), surrogates.constraints.current()
         mean, deviation = fitted.ensemble.predict(features).mixture()
+        told = surrogates.model.told_at(points) if fitted.is_exact else None
         # Of few, the highest mean; of many the highest of means is a lucky one, and what is surely high is preferred.
-        worth = mean if self.model.is_of_all else mean - deviation
+        worth = told if told is not None else mean if self.model.is_of_all else mean - deviation
         best = int(chances.order(worth, features, surrogates.constraints.violated(points))[0])
-        here = fitted.ensemble.predict(features[[best]])
-        belief = Mixture(here.mean[:, 0], here.deviation[:, 0], replace(fitted.transform, winsorization=None))
+        if told is None:
+            here = fitted.ensemble.predict(features[[best]])
+            belief = Mixture(here.mean[:, 0], here.deviation[:, 0], replace(fitted.transform, winsorization=None))
+        else:  # what was told is f; a posterior comes as close to that as its matrix lets it
+            belief = Mixture(told[[best]], np.zeros(1))
         x = points[best].copy()
         # Where not even x is believed to meet the constraints, a gain in f means nothing.
         held = bool(chances.held(features[[best]])[0])

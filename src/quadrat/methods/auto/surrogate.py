@@ -187,6 +187,11 @@ class Fitted:
         return np.full(len(self.ensemble), float(np.median(self.data.known_variance)))
 
     @property
+    def is_exact(self) -> bool:
+        """Whether nothing that was told has noise: f is known where it was evaluated."""
+        return not (self.data.count > 0).any() and not self.data.known_variance.any()
+
+    @property
     def noise(self) -> float:
         """Standard deviation of one measurement, the root mean square over samples, in the units told."""
         return float(np.sqrt(np.mean(self.noise_variances))) * self.transform.above
@@ -416,6 +421,17 @@ class LearnedModel:
     def y(self) -> Array:
         """All observations, shape (N,)."""
         return self._values(len(self._y))
+
+    def told_at(self, points: Array) -> Array:
+        """Return the mean of what was told at each of these evaluated points, (m, D), shape (m,)."""
+        _, group = group_rows(self.domain.features(np.vstack([self.x, points])) + 0.0)
+        here, count = group[: len(self.x)], int(group.max()) + 1
+        unit = np.ldexp(1.0, np.frexp(np.abs(self.y).max())[1] - 1)  # so that no sum overflows
+        mean = unit * (np.bincount(here, self.y / unit, count) / np.bincount(here, minlength=count))
+        low, high = np.full(count, np.inf), np.full(count, -np.inf)
+        np.minimum.at(low, here, self.y)
+        np.maximum.at(high, here, self.y)
+        return np.asarray(np.clip(mean, low, high)[group[len(self.x) :]])  # the mean of equal values is theirs
 
     def _values(self, count: int) -> Array:
         """Return the first `count` observations as the model is to see them, which does not depend on later ones."""
