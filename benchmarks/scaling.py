@@ -30,7 +30,7 @@ from regret.rows import Cell, Row, complete, read_rows, recorded
 from scaling_measurement import PEERS, PROBLEM
 
 SIZES = (50, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
-WITH_PEERS, RESTARTED = 1000, 20_000
+WITH_PEERS, RESTARTED = 1000, (100, 20_000)
 SEEDS = (0, 2, 4)
 TURNS = {"curve": 60, "peers": 3, "restart": 120}
 UNIT = 1000  # the size whose time others are divided by
@@ -72,14 +72,14 @@ def measured_apart(what: str, problem: str, seed: int, n: int, turns: int) -> Ro
     return found
 
 
-def cells(sizes: Sequence[int], with_peers: int, restarted: int, seeds: Sequence[int]) -> list[Cell]:
+def cells(sizes: Sequence[int], with_peers: int, restarted: Sequence[int], seeds: Sequence[int]) -> list[Cell]:
     """Return what is measured, round by round."""
     found: list[Cell] = []
     for seed in seeds:
         found += [("curve", PROBLEM, seed, size) for size in sizes]
         if PEER_PYTHON.exists():
             found.append(("peers", PROBLEM, seed, with_peers))
-        found.append(("restart", PROBLEM, seed, restarted))
+        found += [("restart", PROBLEM, seed, size) for size in restarted]
     return found
 
 
@@ -94,7 +94,8 @@ def tables(rows: Sequence[Row]) -> str:
     if by_kind["peers"]:
         parts.append(_peers(by_kind["peers"]))
     if by_kind["restart"]:
-        parts.append(_restart(by_kind["restart"]))
+        for size in sorted({row["n"] for row in by_kind["restart"]}):
+            parts.append(_restart([row for row in by_kind["restart"] if row["n"] == size]))
     parts += [
         f"Not measured: {row['method']} with {row['n']:,}, seed {row['seed']}: {row['error']}."
         for row in rows
@@ -231,7 +232,7 @@ def main() -> None:
         print("The peers are not installed; `make peers` installs them. Their rows are left out.", file=sys.stderr)
     if chosen.smoke:
         found = [
-            measured_apart(*cell, SMOKE_TURNS) for cell in cells(SMOKE_SIZES, SMOKE_SIZES[0], SMOKE_SIZES[0], (0,))
+            measured_apart(*cell, SMOKE_TURNS) for cell in cells(SMOKE_SIZES, SMOKE_SIZES[0], SMOKE_SIZES[:1], (0,))
         ]
         print(tables(found))
         return

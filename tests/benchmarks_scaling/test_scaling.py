@@ -103,7 +103,7 @@ def test_measurements_resume(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
     monkeypatch.setattr(scaling, "measured_apart", measured)
     path = tmp_path / "scaling.jsonl"
-    cells = scaling.cells((50, 100), 70, 80, (0, 2))
+    cells = scaling.cells((50, 100), 70, (80,), (0, 2))
     complete(path, scaling.run, cells[:2])
     complete(path, scaling.run, cells)
     assert [cell_of(row) for row in read_rows(path)] == cells

@@ -363,21 +363,25 @@ def test_draws_have_the_moments_of_the_joint_posterior() -> None:
     np.testing.assert_array_equal(drawn, ensemble.draws(points, 40_000, np.random.default_rng(0)))
 
 
-def test_draws_that_share_points_and_their_numbers_share_f_there_and_are_independent_given_it() -> None:
-    """Two calls with the same first points: f is the same there, and a third point of either has its joint moments."""
-    ensemble = Ensemble.of_samples(DATA, SAMPLED, sampled(), GROUPS)
-    count, shared = 40_000, AT[:2]
-    first = np.random.default_rng(3).standard_normal((5, 2, count))
-    left, right = (
-        ensemble.draws(np.vstack([shared, other]), count, np.random.default_rng(seed), first)
-        for seed, other in ((0, AT[2:3]), (1, AT[3:4]))
-    )
-    np.testing.assert_array_equal(left[:, :2], right[:, :2])
-    joints = ensemble.covariances(AT[:4])[1]
-    for a, b, joint in zip(left, right, joints, strict=True):
-        scale = np.sqrt(np.diagonal(joint))
-        found = np.cov(np.vstack([a, b[2:]])) / np.outer(scale, scale)
-        wanted = joint / np.outer(scale, scale)
-        given = wanted[2, :2] @ np.linalg.solve(wanted[:2, :2], wanted[:2, 3])  # no more than the shared points say
-        wanted[2, 3] = wanted[3, 2] = given
-        np.testing.assert_allclose(found, wanted, atol=0.04)
+@pytest.mark.parametrize("kind", ["samples", "settings"])
+def test_what_is_given_draws_elsewhere_is_the_conditional_of_the_joint_posterior(kind: str) -> None:
+    if kind == "samples":
+        ensemble, known, points = (
+            Ensemble.of_samples(DATA, SAMPLED, sampled(), GROUPS),
+            AT[:3],
+            np.vstack([AT[3:], GROUPED[:1]]),
+        )
+    else:
+        objective = LogPosterior(KERNEL, merged(*UNKNOWN))
+        ensemble, known, points = Ensemble(objective, settings_of(objective)), QUERY[:3], np.vstack([QUERY[3:], X[:1]])
+    k = len(known)
+    drawn = ensemble.draws(known, 7, np.random.default_rng(0))
+    found, deviations = ensemble.given(points, known, drawn)
+    assert found.shape == (len(ensemble), len(points), 7)
+    for i, (mean, joint) in enumerate(zip(*ensemble.covariances(np.vstack([known, points])), strict=True)):
+        weights = np.linalg.solve(joint[:k, :k], joint[:k, k:]).T
+        wanted = mean[k:, None] + weights @ (drawn[i] - mean[:k, None])
+        scale = np.sqrt(joint.diagonal().max())
+        np.testing.assert_allclose(found[i] / scale, wanted / scale, atol=1e-7)
+        variance = (joint[k:, k:] - weights @ joint[:k, k:]).diagonal()
+        np.testing.assert_allclose(deviations[i] ** 2 / scale**2, np.maximum(variance, 0.0) / scale**2, atol=1e-9)

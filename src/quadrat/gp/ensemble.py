@@ -246,12 +246,8 @@ class Ensemble:
             joint += rest[:, :, None] * (rest / self._unsaid[1][:, None])[:, None, :]
         return self._mean(cross), joint
 
-    def draws(self, Z: ArrayLike, count: int, rng: np.random.Generator, first: Array | None = None) -> Array:
-        """Return `count` joint draws of f at the rows of Z, (m, D), under every setting, shape (M, m, count).
-
-        `first`, shape (M, k, count), are the standard normal numbers of the first k rows. Calls that share these rows
-        and numbers draw the same f there; what they draw elsewhere is independent, given f there.
-        """
+    def draws(self, Z: ArrayLike, count: int, rng: np.random.Generator) -> Array:
+        """Return `count` joint draws of f at the rows of Z, (m, D), under every setting, shape (M, m, count)."""
         means, joints = self.covariances(Z)
         diagonal = np.arange(joints.shape[1])
         jitter = _JITTER * self._prior[:, None]
@@ -264,9 +260,40 @@ class Ensemble:
             else:
                 break
         normal = rng.standard_normal((*means.shape, count))
-        if first is not None:
-            normal[:, : first.shape[1]] = first
         return np.asarray(means[:, :, None] + factors @ normal)
+
+    def given(self, Z: ArrayLike, anchors: ArrayLike, drawn: Array) -> tuple[Array, Array]:
+        """Return mean and deviation of f at the rows of Z, (m, D), given draws of it at `anchors`, (k, D).
+
+        Parameters
+        ----------
+        Z, anchors
+            Points.
+        drawn
+            Values of f at the anchors under every setting, as `draws` gives them, shape (M, k, count).
+
+        Returns
+        -------
+        mean
+            Shape (M, m, count).
+        deviation
+            Shape (M, m): the same for all draws.
+        """
+        points, known = (as_points(one, dimension=self.dimension, name="Z") for one in (Z, anchors))
+        means, joint = self.covariances(known)
+        cross, seen = self._kernel(points, self.x), self._kernel(known, self.x)
+        low, low_known = (part @ self._half.transpose(0, 2, 1) for part in (cross, seen))
+        between = self._kernel(points, known) - low @ low_known.transpose(0, 2, 1)
+        rest, rest_known = self._rest(cross), self._rest(seen)
+        if rest is not None and rest_known is not None and self._unsaid is not None:
+            between += rest[:, :, None] * (rest_known / self._unsaid[1][:, None])[:, None, :]
+        halves = np.array(
+            [_inverse_factor(one, np.zeros(len(one)), s2) for one, s2 in zip(joint, self._prior, strict=True)]
+        )
+        part = between @ halves.transpose(0, 2, 1)
+        mean = self._mean(cross)[:, :, None] + part @ (halves @ (drawn - means[:, :, None]))
+        variance = self._deviation(low, rest) ** 2 - np.einsum("smk,smk->sm", part, part)
+        return mean, np.sqrt(np.maximum(variance, 0.0))
 
     def leave_one_out(self) -> tuple[Array, Array]:
         """Return what each observation differs by from its prediction by all others, and the deviation of that, (M, n).

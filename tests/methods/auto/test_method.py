@@ -21,7 +21,7 @@ from quadrat.gp.ensemble import Ensemble, EnsemblePrediction
 from quadrat.kernels import Matern
 from quadrat.methods.acquisition import ascend
 from quadrat.methods.auto.acquisition import DEVIATION_FACTOR, log_improvement
-from quadrat.methods.auto.method import Auto, AutoSearch, neighbours
+from quadrat.methods.auto.method import Auto, AutoSearch
 from quadrat.methods.auto.surrogate import STATED
 from quadrat.methods.base import Axis, Domain, Observation
 from quadrat.methods.design import SobolSearch
@@ -803,6 +803,23 @@ def test_the_gain_is_that_of_a_direct_simulation(n: int, noise: float) -> None:
     assert gain.upper == pytest.approx(fitted.transform.above * np.quantile(drawn, 0.9), rel=0.2)
 
 
+@pytest.mark.parametrize(("dimension", "n"), [(3, 8), (5, 30)])
+def test_with_many_axes_the_gain_is_stated_from_above_and_not_far_from_it(dimension: int, n: int) -> None:
+    """Above joint draws of f at some points, as there are more points; and below twice that."""
+    search = Auto().start(Domain.cube(dimension), 0)
+    rng = np.random.default_rng(1)
+    for number, x in enumerate(rng.random((n, dimension))):
+        search.tell(told(number, x, -float(((x - 0.4) ** 2).sum()) + 0.1 * float(rng.standard_normal())))
+    incumbent, fitted = search.recommend(), search.model.stated()
+    gain = incumbent.gain
+    assert gain is not None
+    points = np.vstack([incumbent.x, rng.random((400, dimension))])
+    drawn = np.hstack(list(fitted.ensemble.draws(points, 100, rng)))
+    highest = fitted.transform.above * (drawn.max(axis=0) - drawn[0])
+    assert np.quantile(highest, 0.9) < gain.upper < 2 * np.quantile(highest, 0.9)
+    assert np.mean(highest) < gain.mean < 2 * np.mean(highest)
+
+
 # --- noise that is known
 
 
@@ -881,24 +898,3 @@ def test_explain_is_plain_data() -> None:
     assert all(len(row["lengthscales"]) == 2 and min(row["lengthscales"]) > 0 for row in samples)
     assert sum(facts["chances of smoothness"].values()) == pytest.approx(1.0)
     assert facts["noise"] > 0
-
-
-@pytest.mark.parametrize(("count", "parts"), [(0, 3), (1, 1), (5, 2), (96, 1), (100, 7), (64, 8)])
-def test_neighbours_are_parts_of_one_size_that_hold_every_point_once(count: int, parts: int) -> None:
-    points = np.random.default_rng(count).random((count, 3))
-    found = neighbours(points, parts)
-    assert [len(part) for part in found if len(part)] == [len(part) for part in found]
-    together = np.concatenate(found) if found else points[:0]
-    assert {row.tobytes() for row in together} == {row.tobytes() for row in points}
-    assert len(together) == count
-    if count:
-        sizes = [len(part) for part in found]
-        assert len(found) == min(parts, count)
-        assert max(sizes) - min(sizes) <= max(1, parts.bit_length() - 1)
-
-
-def test_neighbours_lie_nearer_to_each_other_than_to_the_rest() -> None:
-    points = np.random.default_rng(0).random((256, 3))
-    parts = neighbours(points, 8)
-    within = np.mean([part.std(axis=0).mean() for part in parts])
-    assert within < 0.65 * points.std(axis=0).mean()  # a half in the limit

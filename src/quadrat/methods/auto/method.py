@@ -18,6 +18,7 @@ from itertools import groupby
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import ndtri
 
 from quadrat._core.arrays import Array, as_number
 from quadrat.gp import LeaveOneOut
@@ -57,7 +58,8 @@ REPEAT_WORTH = 2.0  # times a new point's worth, for a look again: a new point a
 _SCREENED = 1024  # points, of which
 _POINTS, _DRAWS_OF_F = 256, 32  # f is drawn at so many, so often under each sample, to estimate what is still to gain
 _DENSE = 2  # axes, up to which these are dense; with more, f is drawn at all that are screened,
-_ANCHORS, _BLOCK = 32, 96  # in blocks of so many that are independent given f at so many anchors
+_ANCHORS = 32  # which are independent given f at so many of them
+_STANDS_FOR = 4  # points of its neighbourhood, that each of the others stands for: so many points are not dense
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -418,11 +420,12 @@ def _lower(incumbent: Incumbent) -> float:
 
 
 def _gain_of(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Generator, scale: float) -> Gain:
-    """Draw f jointly, under each sample, at a point (1, F) and at those of the others (m, F) that may be higher.
+    """Draw f, under each sample, at a point (1, F) and at those of the others (m, F) that may be higher.
 
-    With many axes all of the others count, and few are correlated with many. So neighbours are drawn in blocks, jointly
-    with the same anchors, and blocks are independent given these. Where that neglects a correlation, it makes the
-    maximum larger, never smaller (Slepian's inequality): the gain is stated from above.
+    With few axes some of the others are dense, and f is drawn jointly. With many all of them count, each of them for
+    `_STANDS_FOR` points of its neighbourhood: f is drawn jointly at anchors, and then at all points as if they were
+    independent given these. Where that neglects a correlation, it makes the maximum larger, never smaller (Slepian's
+    inequality): the gain is stated from above.
     """
     mean, deviation = ensemble.predict(others).mixture()
     order = np.argsort(-(mean + 2 * deviation), kind="stable")
@@ -432,26 +435,16 @@ def _gain_of(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Gene
         # Half are the highest. They may all lie in one place, so that the others come from all that are left.
         highest, rest = np.split(order, [most // 2])
         order = np.concatenate([highest, rest[np.linspace(0, len(rest) - 1, most - 1 - len(highest)).astype(int)]])
-    anchors = np.vstack([here, others[order]])
+    points = np.vstack([here, others[order]])
+    drawn = ensemble.draws(points, _DRAWS_OF_F, rng)
     left = np.empty((0, others.shape[1])) if dense else np.delete(others, order, axis=0)
-    first = rng.standard_normal((len(ensemble), len(anchors), _DRAWS_OF_F))
-    parts: list[Array] = []
-    points = [anchors]
-    for block in neighbours(left, -(-len(left) // _BLOCK)) or [left]:
-        drawn = np.hstack(list(ensemble.draws(np.vstack([anchors, block]), _DRAWS_OF_F, rng, first)))
-        parts.append((drawn - drawn[0])[len(anchors) if parts else 0 :])
-        points.append(block)
-    visits = ensemble.correlations(np.vstack(points)).mean(axis=0)
-    return Gain.of(np.vstack(parts), visits < VISITED, scale)
-
-
-def neighbours(points: Array, parts: int) -> list[Array]:
-    """Split points (m, F) into parts of nearly one size, halving along the axis on which they lie widest apart."""
-    if parts < 2 or not len(points):
-        return [points] if len(points) else []
-    order = points[np.argsort(points[:, np.argmax(points.std(axis=0))], kind="stable")]
-    middle = len(order) * (parts // 2) // parts
-    return neighbours(order[:middle], parts // 2) + neighbours(order[middle:], parts - parts // 2)
+    if len(left):
+        means, deviations = ensemble.given(left, points, drawn)
+        highest_of = ndtri(rng.random(means.shape) ** (1 / _STANDS_FOR))  # of so many standard normal numbers
+        drawn = np.concatenate([drawn, means + deviations[:, :, None] * highest_of], axis=1)
+        points = np.vstack([points, left])
+    visits = ensemble.correlations(points).mean(axis=0)
+    return Gain.of(np.hstack(list(drawn)), visits < VISITED, scale)
 
 
 def _middle_and_reach(box: tuple[Array, Array]) -> tuple[Array, Array]:
