@@ -1,14 +1,15 @@
-"""What parallel evaluations cost: regret of our default method after the same number of evaluations, run in three ways.
+"""What parallel evaluations cost: regret of our default method after the same number of evaluations, run in four ways.
 
     python benchmarks/regret/parallel.py [--problems plain shifted levy8 ...] [--seeds 0-9,12] [--n 50] [--workers 1]
                                          [--redo failed] [--report] [--smoke]
 
-sequential     each evaluation is told before the next is asked
+sequential     each evaluation is told before the next is asked: the rows of run.py
 batch          four are asked, four are told, and so on
+batch of 8     the same with eight
 asynchronous   four are always pending: whichever ends first is told, and the next is asked. Evaluations last as long as
                a lognormal distribution says, drawn by seed and number: a few are much longer than the others
 
-Problems and noise are those of run.py: evaluation number i meets the same noise in all three. Rows, as there but
+Problems and noise are those of run.py: evaluation number i meets the same noise in all of them. Rows, as there but
 without curves, are kept in results/parallel.jsonl and not run again; then results/parallel.md is written from those of
 even seeds. `--report` only writes that. `--smoke` runs a few evaluations, prints the page and keeps nothing.
 """
@@ -74,6 +75,7 @@ SEQUENTIAL = "sequential"
 MODES = {
     SEQUENTIAL: Mode("sequential", 1, True),
     "batch": Mode("batches of 4", 4, True),
+    "batch of 8": Mode("batches of 8", 8, True),
     "asynchronous": Mode("asynchronous, 4 workers", 4, False),
 }
 PAGE = """# Regret when evaluations run in parallel
@@ -167,10 +169,14 @@ def main() -> None:
     path = RESULTS / "parallel.jsonl"
     if not given.report:
         go_where_it_is_installed(OURS, problems)
-        cells = [(mode, problem, seed, given.n) for seed in given.seeds for problem in problems for mode in MODES]
+        modes = [mode for mode in MODES if mode != SEQUENTIAL]
+        cells = [(mode, problem, seed, given.n) for seed in given.seeds for problem in problems for mode in modes]
         stamp(())  # before anything runs: what runs is what is on disk now
         complete(path, run, cells, workers=given.workers, redo=given.redo)
-    text = page(read_rows(path), given.n)
+    rows = [row for row in read_rows(path) if row["method"] != SEQUENTIAL]
+    ran = {(row["problem"], row["seed"]) for row in rows}
+    sequential = [row for row in read_rows(RESULTS / f"{OURS}.jsonl") if (row["problem"], row["seed"]) in ran]
+    text = page([*rows, *({**row, "method": SEQUENTIAL} for row in sequential)], given.n)
     print(text)
     path.with_suffix(".md").write_text(text)
 
