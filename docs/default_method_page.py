@@ -60,7 +60,8 @@ rebuilt, imported or resumed goes on as if nothing had happened.
 
 **Noise.** It is learned, from repeats where there are any. Standard errors that are told count as told. Where a point
 was measured again {exact} times or more, and always gave the same, there is none; `Auto(noise=0)` says so from the
-start, `Auto(noise=0.1)` that its standard deviation is known.
+start, `Auto(noise=0.1)` that its standard deviation is known. Without noise the recommended point is the best one told,
+and its value is stated as it was told.
 
 **Low values.** How badly something bad did says little about where the best is, and a training that diverges would set
 the scale for all others. Where the log evidence gains more than {compress_from:g} by it, values below the median are
@@ -107,8 +108,10 @@ meet the constraints. Beyond {largest} observations the model is one of averages
 into cells, from {widest:g} of the side of the space down to where their values differ by noise alone, and each cell is
 one observation. As the highest of so many means is a lucky one, the point with the highest mean less one deviation is
 taken. The value that is stated is the median of f there over all samples, its intervals are quantiles: nothing is
-widened. What could still be gained is a distribution: f is drawn jointly at many points, under every sample, and the
-highest is compared with the recommended one. Its mean and its {upper:g} % quantile are stated.
+widened. What could still be gained is a distribution: f is drawn at many points, under every sample, and the highest is
+compared with the recommended one. Its mean and its {upper:g} % quantile are stated. With up to {dense} axes f is drawn
+jointly. With more, it is drawn jointly at {anchors} points and, given these, independently at about {screened} others,
+each of which counts as {stands_for} points of its neighbourhood: that makes the highest larger, never smaller, and so the gain is stated from above.
 
 ## What each part buys
 
@@ -188,6 +191,10 @@ def page(rows: Sequence[Row]) -> str:
         repeat_worth=auto.REPEAT_WORTH,
         doubt=auto_score.DEVIATION_FACTOR,
         upper=100 * CREDIBLE_LEVEL,
+        dense=auto._DENSE,
+        anchors=auto._ANCHORS,
+        screened=auto._SCREENED,
+        stands_for=auto._STANDS_FOR,
         problems=len(problems),
         fewest=min(dimensions),
         most=max(dimensions),
