@@ -1,6 +1,6 @@
 """Whether stops keep their word: `stop_at_gain` on functions of the prior, with learned and with true hyper-parameters.
 
-    python benchmarks/stopping.py [--runs 20] [--functions] [--smoke] [--write]
+    python benchmarks/stopping.py [--runs 20] [--functions] [--workers 1] [--report] [--smoke]
 
 Kernel, length-scales, noise and amplitude are drawn from the prior of `HyperPosterior`, f from these, on a fine grid of
 one or two dimensions, between whose points it is interpolated by its own kernel. The default method searches until the
@@ -8,23 +8,28 @@ one or two dimensions, between whose points it is interpolated by its own kernel
 honest if no more was to be gained. "told" is the same search with the true hyper-parameters in the place of samples.
 `--functions` adds the bowl, sine and ridge of benchmarks/honesty.py, D = 1 and 2, noise .1 and .5: how many stop.
 
---write updates benchmarks/results/stopping.md. Seeds are even.
+Runs are kept in benchmarks/results/stopping.jsonl and not run again; then benchmarks/results/stopping.md is written.
+`--report` only writes that. Seeds are even.
 """
 
 from __future__ import annotations
 
-from timing import ROOT, publish, table  # isort: skip  # sets the number of BLAS threads
+from timing import ROOT, table  # isort: skip  # sets the number of BLAS threads
 
 import sys
 
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "src")]
 
 import argparse
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from honesty import Cell, scaled
+from regret.rows import stamp
 
 from quadrat._core.arrays import Array
 from quadrat.gp import HyperPriors, HyperSamples
@@ -35,6 +40,11 @@ from quadrat.methods.auto.surrogate import KERNELS, HyperFit, LearnedModel
 from quadrat.methods.base import Domain, Observation
 from quadrat.randomness import generator
 
+Row: TypeAlias = dict[str, Any]
+
+ROWS = ROOT / "benchmarks" / "results" / "stopping.jsonl"
+PAGE = ROOT / "benchmarks" / "results" / "stopping.md"
+FUNCTIONS = ("bowl", "sine", "ridge")
 LIMIT = 0.1  # of the signal's standard deviation
 MOST = 100
 FEWEST = 5  # trials, before which nothing stops: as in `quadrat.loop`
@@ -137,40 +147,68 @@ def until_it_stops(
     return Stop(MOST, stopped=False, honest=True)
 
 
-def line(label: str, some: Sequence[Stop]) -> tuple[str, ...]:
-    """Return a line of the table."""
-    stops = [one for one in some if one.stopped]
-    honest = f"{sum(one.honest for one in stops)} of {len(stops)}" if stops else "none"
-    return label, str(len(some)), str(len(stops)), honest, f"{np.median([one.trials for one in some]):.0f}"
+def run(kind: str, dimension: int, seed: int) -> Row:
+    """Run once: a function of the prior, "draws" or "told", or one of `FUNCTIONS`."""
+    if kind in FUNCTIONS:
+        cell = Cell(kind, dimension, (0.1, 0.5)[seed // 4 % 2], seed, "")
+        f, top = scaled(cell)
+        found = until_it_stops(f, top, cell.noise, LIMIT, dimension, seed)
+    else:
+        one = drawn(dimension, seed)
+        limit, noise = LIMIT * one.variance**0.5, one.noise_variance**0.5
+        truth = one if kind == "told" else None
+        found = until_it_stops(one.values, one.top, noise, limit, dimension, seed, truth)
+    return {"kind": kind, "dimension": dimension, "seed": seed, **asdict(found), **stamp(())}
+
+
+def report(rows: Sequence[Row]) -> str:
+    """Return the table."""
+    lines = []
+    for kind in ("draws", "told", *FUNCTIONS):
+        found = [row for row in rows if row["kind"] == kind]
+        dimensions = sorted({row["dimension"] for row in found})
+        groups = {
+            f"D = {dimension}": [row for row in found if row["dimension"] == dimension] for dimension in dimensions
+        }
+        for label, some in (groups | {"all": found} if len(groups) > 1 else groups).items():
+            stops = [row for row in some if row["stopped"]]
+            honest = sum(row["honest"] for row in stops)
+            share = f"{honest} of {len(stops)}, {100 * honest / len(stops):.0f} %" if stops else "none"
+            trials = np.array([row["trials"] for row in some])
+            cells = (str(len(some)), str(len(stops)), share, f"{np.median(trials):.0f}", f"{np.mean(trials):.0f}")
+            lines.append((f"{kind}, {label}", *cells))
+    head = ("functions", "runs", "stopped", "honest", f"trials, median (at most {MOST})", "mean")
+    return table(head, lines)
 
 
 def main() -> None:
-    """Run it."""
+    """Run what is missing, then write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--runs", type=int, default=20, help="of each dimension")
+    parser.add_argument("--runs", type=int, default=20, help="of each kind and dimension")
     parser.add_argument("--functions", action="store_true")
-    parser.add_argument("--smoke", action="store_true")
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--report", action="store_true")
+    parser.add_argument("--smoke", action="store_true", help="two runs; keeps nothing")
     chosen = parser.parse_args()
-    lines = []
-    for dimension in (1,) if chosen.smoke else (1, 2):
-        learned, told = [], []
-        for seed in range(0, 2 if chosen.smoke else 2 * chosen.runs, 2):
-            one = drawn(dimension, seed)
-            limit, noise = LIMIT * one.variance**0.5, one.noise_variance**0.5
-            learned.append(until_it_stops(one.values, one.top, noise, limit, dimension, seed))
-            told.append(until_it_stops(one.values, one.top, noise, limit, dimension, seed, one))
-        lines += [line(f"draws, D = {dimension}", learned), line(f"draws, D = {dimension}, told", told)]
-    if chosen.functions:
-        for name in ("bowl", "sine", "ridge"):
-            some = []
-            for seed in range(0, 2 * chosen.runs, 2):
-                cell = Cell(name, 1 + seed // 2 % 2, (0.1, 0.5)[seed // 4 % 2], seed, "")
-                f, top = scaled(cell)
-                some.append(until_it_stops(f, top, cell.noise, LIMIT, cell.dimension, seed))
-            lines.append(line(name, some))
-    text = table(("functions", "runs", "stopped", "honest", f"trials, median (at most {MOST})"), lines)
-    publish("stopping", "Whether stops keep their word", text, write=chosen.write, measured="even seeds")
+    if chosen.smoke:
+        print(report([run("draws", 1, 1), run("told", 1, 1)]))
+        return
+    rows: list[Row] = [json.loads(text) for text in ROWS.read_text().splitlines()] if ROWS.exists() else []
+    done = {(row["kind"], row["dimension"], row["seed"]) for row in rows}
+    kinds = ("draws", "told", *(FUNCTIONS if chosen.functions else ()))
+    cells = [(kind, dimension, seed) for seed in range(0, 2 * chosen.runs, 2) for kind in kinds for dimension in (1, 2)]
+    left = [] if chosen.report else [cell for cell in cells if cell not in done]
+    stamp(())  # before anything runs
+    with ROWS.open("a") as file, ProcessPoolExecutor(chosen.workers) as pool:
+        for row in pool.map(run, *zip(*left, strict=True)) if left else ():
+            rows.append(row)
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+    commits = " and ".join(sorted({row["commit"] for row in rows}))
+    how = f"Made by `python benchmarks/stopping.py --functions`; even seeds; rows are of {commits}."
+    text = f"# Whether stops keep their word\n\n{how}\n\n{report(rows)}\n"
+    PAGE.write_text(text)
+    print(text)
 
 
 if __name__ == "__main__":
