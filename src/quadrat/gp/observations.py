@@ -107,16 +107,15 @@ class Observations:
     def __add__(self, other: Observations) -> Observations:
         """Put two sets side by side without merging across them."""
         names = ("x", "y", "count", "scatter", "known_variance")
-        parts = [np.concatenate([getattr(self, name), getattr(other, name)]) for name in names]
+        both = Observations(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
         if self.noise_factor is None and other.noise_factor is None:
-            return Observations(*parts)
-        return Observations(*parts, np.concatenate([self._factors, other._factors]))
+            return both
+        return both.with_noise_factor(np.concatenate([self._factors, other._factors]))
 
     def subset(self, rows: Ints) -> Observations:
         """Return the means with the numbers `rows`, in this order."""
-        factor = None if self.noise_factor is None else self.noise_factor[rows]
-        parts = (self.x, self.y, self.count, self.scatter, self.known_variance)
-        return Observations(*(part[rows] for part in parts), factor)
+        some = Observations(self.x[rows], self.y[rows], self.count[rows], self.scatter[rows], self.known_variance[rows])
+        return some if self.noise_factor is None else some.with_noise_factor(self.noise_factor[rows])
 
     def with_extra(self, rows: Ints, variance: Array) -> Observations:
         """Return the same means, those with the numbers `rows` (k,) with so much more known variance, (k,)."""

@@ -18,7 +18,7 @@ LOW, HIGH = 0.02, 0.6
 
 def deviation(x: Array) -> float:
     """Of the noise at x, (2,): it grows along the first axis."""
-    return LOW * (HIGH / LOW) ** float(x[0])
+    return float(LOW * (HIGH / LOW) ** x[0])
 
 
 def trial(number: int, values: int = 1, *, even: bool = False, seed: int = 0) -> Observation:
@@ -60,7 +60,7 @@ def conditioned(fitted: Fitted, trials: list[Observation], points: Array) -> tup
 @pytest.mark.parametrize("way", ["search", "statements", "left out"])
 def test_posteriors_are_those_of_processes_conditioned_directly(way: str) -> None:
     model = model_of(*TOLD)
-    fitted = {"search": model.current, "statements": model.stated, "left out": lambda: model.left_out()[0]}[way]()
+    fitted = model.left_out()[0] if way == "left out" else model.stated() if way == "statements" else model.current()
     assert fitted.fit.uneven is not None
     assert fitted.fit.uneven.columns[0] == 0
     assert fitted.fit.uneven.slopes[0] == pytest.approx(2 * np.log(HIGH / LOW), abs=2.5)
