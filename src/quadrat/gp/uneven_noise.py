@@ -48,6 +48,7 @@ ANY = 0.05  # probability that noise is uneven
 SLOPE = 3.0  # standard deviation of a slope, by the prior
 _SLACK = 2.0  # of the evidence: what the score test may miss
 _STEEPEST = 6.0  # prior standard deviations beyond which no slope is looked at
+_TOLERANCE = 1e-6  # relative change of the log density at which a climb ends
 _ROUNDS = 3  # of climbs, while the best kernel changes
 
 
@@ -88,7 +89,7 @@ class UnevenNoise:
         return np.asarray(np.exp((x[:, self.columns] - self.centre) @ self.slopes))
 
     def applied(self, data: Observations) -> Observations:
-        """Return the observations with the noise factors of their points."""
+        """Return the observations `data` with the noise factors of their points."""
         return data.with_noise_factor(self.factor(data.x))
 
 
@@ -104,6 +105,11 @@ def find_uneven_noise(posterior: HyperPosterior, columns: Sequence[int] | None =
         Of the observations as if noise were even.
     columns
         Those of x that count; None is all.
+
+    Returns
+    -------
+    UnevenNoise or None
+        The columns with their slopes.
 
     Examples
     --------
@@ -232,7 +238,9 @@ def climb(posterior: HyperPosterior, kernel: int, parameters: Array, features: A
         return -value + 0.5 * float(steep @ steep) / SLOPE**2, -np.append(gradient, of_slopes)
 
     box = [*posterior._box, *[(-_STEEPEST * SLOPE, _STEEPEST * SLOPE)] * len(slopes)]
-    found = minimize(downhill, np.append(parameters, slopes), jac=True, method="L-BFGS-B", bounds=box)
+    found = minimize(
+        downhill, np.append(parameters, slopes), jac=True, method="L-BFGS-B", bounds=box, options={"ftol": _TOLERANCE}
+    )
     return np.asarray(found.x[size:])
 
 
