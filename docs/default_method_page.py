@@ -64,12 +64,14 @@ start, `Auto(noise=0.1)` that its standard deviation is known.
 
 **Uneven noise.** The noise is taken to be the same everywhere until the trials say otherwise. From {uneven_fewest}
 measurements on, a score test asks whether the squares of leave-one-out residuals grow along an axis of numbers [CW83].
-Only where it says that they may, the log of the noise variance gets slopes along axes, which stay if the evidence
-outweighs the prior: 1 to {uneven_odds} against any slope at all, and slopes with which the standard deviation at one
-end of an axis is at most {uneven_factor:.0f} times that at the other, with 95 %. From then on each trial counts by the
-noise of its point, second looks know how much they will say, and a recommendation states the noise of its own point.
-Outliers are looked for beside slopes, in either order, and the likelier pair is taken. Only models of all trials have
-slopes, choices have none, and standard errors stay as they are told.
+Only where they may, the log of the noise variance gets slopes along axes. They stay if the evidence outweighs the
+prior: 1 to {uneven_odds} against any slope, and deviations that differ between the ends of an axis by at most a factor
+of {uneven_factor:.0f}, with 95 %. From then on each trial counts by the noise of its point, second looks know how much
+they will say, and a recommendation states the noise of its own point. Outliers are looked for beside slopes, in either
+order, and the likelier pair is taken. Only models of all trials have slopes, choices have none, and standard errors
+stay as they are told. [How much it buys](../benchmarks/results/uneven_noise.md): narrower intervals where noise is
+small, honest ones where it is large, most of all for points that were not chosen by the search; it itself gathers where
+f is high, and seldom sees enough of the rest.
 
 **Low values.** How badly something bad did says little about where the best is, and a training that diverges would set
 the scale for all others. Where the log evidence gains more than {compress_from:g} by it, values below the median are

@@ -193,15 +193,15 @@ class Fitted:
             return self.ensemble.noise_variance
         return np.full(len(self.ensemble), float(np.median(self.data.known_variance)))
 
-    def noise_variances_at(self, features: Array) -> Array:
-        """Variance of one more measurement at each of the rows (m, F) under each sample, shape (M, m)."""
-        variances, uneven = self.noise_variances[:, None], self.fit.uneven
-        return variances * (np.ones(len(features)) if uneven is None else uneven.factor(features))
-
     @property
     def noise(self) -> float:
         """Standard deviation of one measurement, the root mean square over samples, in the units told."""
         return float(np.sqrt(np.mean(self.noise_variances))) * self.transform.above
+
+    def noise_variances_at(self, features: Array) -> Array:
+        """Variance of one more measurement at each of the rows (m, F) under each sample, shape (M, m)."""
+        variances, uneven = self.noise_variances[:, None], self.fit.uneven
+        return variances * (np.ones(len(features)) if uneven is None else uneven.factor(features))
 
     def noise_at(self, features: Array) -> float:
         """Standard deviation of one measurement at the only row of `features`, (1, F), in the units told."""
@@ -545,6 +545,7 @@ class LearnedModel:
         return data if uneven is None else uneven.applied(data)
 
     def _merged_evenly(self, transform: OutputTransform, count: int, outliers: Outliers | None) -> Observations:
+        """Return them with noise that is the same everywhere."""
         y, variance = self._seen(transform, count)
         x = self.domain.features(self.x[:count])
         unknown = np.isnan(variance)
@@ -603,7 +604,8 @@ class LearnedModel:
         """Return outliers and uneven noise among the first `count` observations; None where there are none.
 
         Some outliers at one end of an axis look like noise that grows towards it, and noise that grows leaves residuals
-        that look like outliers. So either is looked for first, the other beside it, and the likelier pair is taken.
+        that look like outliers. So either is looked for first, the other beside it, and the likelier pair is taken. The
+        full likelihood decides, also for statements.
         """
         found = self._outliers(transform, posterior, count, None) if self.finds_outliers else None
         if not self.finds_uneven_noise or self._is_local or trials > LARGEST:
