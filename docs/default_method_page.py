@@ -19,7 +19,7 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "src")]
 from regret import ablation, suite
 from regret.rows import Row, read_rows
 
-from quadrat.gp import HyperPriors
+from quadrat.gp import HyperPriors, uneven_noise
 from quadrat.kernels import Matern
 from quadrat.methods.auto import acquisition as auto_score
 from quadrat.methods.auto import long_runs as auto_cells
@@ -62,6 +62,17 @@ rebuilt, imported or resumed goes on as if nothing had happened.
 was measured again {exact} times or more, and always gave the same, there is none; `Auto(noise=0)` says so from the
 start, `Auto(noise=0.1)` that its standard deviation is known. Without noise the recommended point is the best one told,
 and its value is stated as it was told.
+
+**Uneven noise.** The noise is taken to be the same everywhere until the trials say otherwise. From {uneven_fewest}
+measurements on, a score test asks whether the squares of leave-one-out residuals grow along an axis of numbers [CW83].
+Only where they may, the log of the noise variance gets slopes along axes. They stay if the evidence outweighs the
+prior: 1 to {uneven_odds} against any slope, and deviations that differ between the ends of an axis by at most a factor
+of {uneven_factor:.0f}, with 95 %. From then on each trial counts by the noise of its point, second looks know how much
+they will say, and a recommendation states the noise of its own point. Outliers are looked for beside slopes, in either
+order, and the likelier pair is taken. Only models of all trials have slopes, choices have none, and standard errors
+stay as they are told. [How much it buys](../benchmarks/results/uneven_noise.md): narrower intervals where noise is
+small, honest ones where it is large, most of all for points that were not chosen by the search; it itself gathers where
+f is high, and seldom sees enough of the rest.
 
 **Low values.** How badly something bad did says little about where the best is, and a training that diverges would set
 the scale for all others. Where the log evidence gains more than {compress_from:g} by it, values below the median are
@@ -134,6 +145,7 @@ Each line is the full method with one thing changed; `benchmarks/regret/ablation
 
 - [A23] Ament, Daulton, Eriksson, Balandat and Bakshy (2023). Unexpected improvements to expected improvement for
   Bayesian optimization. NeurIPS.
+- [CW83] Cook and Weisberg (1983). Diagnostics for heteroscedasticity in regression. Biometrika 70.
 - [E19] Eriksson, Pearce, Gardner, Turner and Poloczek (2019). Scalable global optimization via local Bayesian
   optimization. NeurIPS.
 - [F09] Frazier, Powell and Dayanik (2009). The knowledge-gradient policy for correlated normal beliefs. INFORMS J.
@@ -170,6 +182,9 @@ def page(rows: Sequence[Row]) -> str:
         samples=auto_model.SAMPLES,
         stated=auto_model.STATED,
         exact=auto_model.EXACT,
+        uneven_fewest=uneven_noise.FEWEST,
+        uneven_odds=round(1 / uneven_noise.ANY) - 1,
+        uneven_factor=exp(uneven_noise.SLOPE),
         kernels=f"{', '.join(names[:-1])} or {names[-1]}",
         compress_from=auto_model.WARP_FROM,
         begin=auto_cells.BEGIN,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -251,3 +252,19 @@ def test_one_observation_is_refused() -> None:
     data = Observations.merge([[0.1, 0.2]] * 3, [1.0, 2.0, 3.0])
     with pytest.raises(InvalidInput, match="at least two observations at different points, got 1"):
         left_out(data)
+
+
+def test_a_noise_factor_counts_as_that_much_noise() -> None:
+    """Four times the variance of samples that have a quarter of it: the same ensemble, and the same left out."""
+    data = observed(12, 1, repeats=6)
+    samples = samples_of(data, 0, 16)
+    quarter = replace(samples, noise_variance=samples.noise_variance / 4)
+    factors = data.with_noise_factor(np.full(len(data), 4.0))
+    usual, other = (
+        Ensemble.of_samples(data, KERNELS, samples, (0, 1)),
+        Ensemble.of_samples(factors, KERNELS, quarter, (0, 1)),
+    )
+    np.testing.assert_allclose(other.predict(data.x).mean, usual.predict(data.x).mean)
+    found, wanted = (LeaveOneOut.of(each, np.random.default_rng(0)) for each in (other, usual))
+    np.testing.assert_allclose(found.noise_share, wanted.noise_share)
+    np.testing.assert_allclose(found.residuals, wanted.residuals)

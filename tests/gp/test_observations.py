@@ -100,3 +100,36 @@ def test_rows_with_a_known_part_stay_apart() -> None:
     assert merged.known_variance.tolist() == [0, 0, 0, 0, 9.0, 0.2]
     assert merged.y[4] == Y[2]
     assert len(merged.merged()) == 6
+
+
+# --- noise factors
+
+
+def test_factors_multiply_the_unknown_variance() -> None:
+    """Of means, of replicates around them, and in every part of the observations."""
+    data = Observations.merge(X, Y).with_noise_factor(np.full(len(Observations.merge(X, Y)), 4.0))
+    plain = Observations.merge(X, Y)
+    np.testing.assert_allclose(data.noise_variance(0.1), plain.noise_variance(0.4))
+    np.testing.assert_allclose(data.within(0.1), plain.within(0.4))
+    assert data.subset(np.array([0])).noise_factor.tolist() == [4.0]  # type: ignore[union-attr]
+    assert data.with_extra(np.array([0]), np.array([1.0])).noise_factor is data.noise_factor
+    both = plain + data
+    assert both.noise_factor is not None
+    assert both.noise_factor.tolist() == [1.0] * len(plain) + [4.0] * len(plain)
+    assert (plain + plain).noise_factor is None
+
+
+def test_replicates_with_uneven_factors_have_the_likelihood_of_each() -> None:
+    """Against a sum over measurements around their means, with the variance of the point."""
+    x, y = np.array([[0.1], [0.1], [0.9], [0.9], [0.9]]), np.array([1.0, 1.3, 2.0, 5.0, 3.5])
+    apart = Observations(x, y, np.ones(5), np.zeros(5), np.zeros(5), np.array([0.5, 0.5, 3.0, 3.0, 3.0]))
+    data = apart.merged()
+    assert data.noise_factor is not None
+    assert data.noise_factor.tolist() == [0.5, 3.0]
+    np.testing.assert_allclose(data.noise_variance(0.2), [0.2 * 0.5 / 2, 0.2 * 3.0 / 3])
+    wanted = 0.0
+    for values, variance in ((y[:2], 0.1), (y[2:], 0.6)):
+        r, scatter = len(values), ((values - values.mean()) ** 2).sum()
+        wanted -= 0.5 * ((r - 1) * np.log(2 * np.pi * variance) + np.log(r) + scatter / variance)
+    assert data.within(0.2)[0] == pytest.approx(wanted)
+    assert data.within(0.2)[1] == pytest.approx((data.within(0.2 * np.exp(1e-6))[0] - wanted) / 1e-6, rel=1e-4)

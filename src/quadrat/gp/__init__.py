@@ -13,6 +13,7 @@ from quadrat.gp.partitioned import PartitionedProcess
 from quadrat.gp.posterior import GaussianProcess
 from quadrat.gp.prediction import Prediction
 from quadrat.gp.sketch import Sketch, SketchedProcess
+from quadrat.gp.uneven_noise import UnevenNoise, find_uneven_noise
 
 __all__ = [
     "Bounds",
@@ -34,7 +35,9 @@ __all__ = [
     "Priors",
     "Sketch",
     "SketchedProcess",
+    "UnevenNoise",
     "find_outliers",
+    "find_uneven_noise",
     "fit_map",
     "greedy_gain",
     "realised_gain",

@@ -255,6 +255,7 @@ class LogPosterior:
             data.count,
             data.scatter / self.scale**2,
             data.known_variance / self.scale**2,
+            data.noise_factor,
         )
         self.fixed_noise = None if noise_variance is None else noise_variance / self.scale**2
         self.fixed_mean = None if mean is None else (as_number(mean, name="mean") - self.shift) / self.scale

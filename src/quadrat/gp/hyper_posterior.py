@@ -15,7 +15,9 @@ sum S of squares around their means; N = n + e. Then [G13, chapter 14; RW06, sec
                                    - (a + (N - 1) / 2) log(b + (Q + S / rho) / 2) + constant
     s^2 | y, kappa, theta, rho   ~ IG(a + (N - 1) / 2, b + (Q + S / rho) / 2)
 
-Where some variances are known, A has the term diag(v) / s^2, and log s is one of the parameters.
+Where some variances are known, A has the term diag(v) / s^2, and log s is one of the parameters. Where the noise of a
+measurement is s^2 rho w_i (`Observations.noise_factor`), 1 / r_i becomes w_i / r_i, S is the sum of all S_i / w_i, and
+the log density has the term - sum of (r_i - 1) log(w_i) / 2 in addition.
 
 Samples come from importance sampling: for each kernel a Student-t density around the mode, with the Fisher information
 there as its precision, and a share of draws from the prior. Weights are Pareto-smoothed [V24] and resampled. A kernel
@@ -233,6 +235,11 @@ class HyperPosterior:
         self._known = data.known_variance
         self._repeats = float((data.count[unknown] - 1).sum())  # e
         self._scatter = float(data.scatter.sum())  # S
+        self._of_factors = 0.0  # half the sum of (r_i - 1) log w_i
+        if data.noise_factor is not None:
+            self._share = self._share * data.noise_factor
+            self._scatter = float((data.scatter / data.noise_factor).sum())
+            self._of_factors = 0.5 * float((data.count[unknown] - 1) @ np.log(data.noise_factor[unknown]))
         self.measurements = n + self._repeats  # N
         self.power = as_number(power, name="power", above=0.0, at_most=1.0)
         self._shape = self.priors.shape + self.power * (self.measurements - 1) / 2
@@ -316,8 +323,7 @@ class HyperPosterior:
         """Return the highest local maximum for a `kernel` that is reached from `starts`, (p,), and the log density."""
         from scipy.optimize import minimize
 
-        reach = _REACH * np.sqrt(np.diagonal(self._covariance))
-        box = list(zip(self._mean - reach, self._mean + reach, strict=True))
+        box = self._box
 
         def downhill(parameters: Array) -> tuple[float, Array]:
             value, gradient = self.value_and_gradient(kernel, parameters)
@@ -329,6 +335,12 @@ class HyperPosterior:
         ]
         best = min(climbs, key=lambda climb: float(climb.fun))
         return np.asarray(best.x), -float(best.fun)
+
+    @property
+    def _box(self) -> list[tuple[float, float]]:
+        """Between which ends each parameter is looked for."""
+        reach = _REACH * np.sqrt(np.diagonal(self._covariance))
+        return list(zip(self._mean - reach, self._mean + reach, strict=True))
 
     def information(self, kernel: int, parameters: Array) -> Array:
         """Return the Fisher information at `parameters` (p,) of a `kernel`, plus the prior's precision, (p, p).
@@ -507,7 +519,7 @@ class HyperPosterior:
         value = -0.5 * self.power * (logdet + np.log(total))
         value = value - 0.5 * np.einsum("pi,ij,pj->p", away, self._prior_precision, away)
         if self._repeats:
-            value = value - 0.5 * self.power * self._repeats * np.log(ratio)
+            value = value - 0.5 * self.power * self._repeats * np.log(ratio) - self.power * self._of_factors
         rate = self.priors.rate + 0.5 * self.power * (Q + self._within(ratio))
         if self._has_known:  # of log s, whose prior density is that of s^2 times s^2
             return value - 2 * self._shape * parameters[:, -1] - rate / s2, rate

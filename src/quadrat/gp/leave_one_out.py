@@ -245,6 +245,8 @@ class LeaveOneOut:
 def _weights(ensemble: Ensemble, residuals: Array, deviations: Array) -> Array:
     """Return the weight of each member when each observation is left out, (M, n); each column adds up to 1."""
     data, noise = ensemble.data, ensemble.noise_variance[:, None]
+    if data.noise_factor is not None:
+        noise = noise * data.noise_factor
     repeats = np.maximum(data.count - 1, 0.0)
     logs = 0.5 * residuals**2 + np.log(deviations)
     if repeats.any():

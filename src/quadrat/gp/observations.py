@@ -57,6 +57,9 @@ class Observations:
     known_variance
         Known noise variance of the mean, shape (n,). Where `count` is above 0 the unknown variance comes on top: there
         it is 0, or the extra variance of an outlier.
+    noise_factor
+        What the unknown variance of one measurement is multiplied by at each point, shape (n,), all > 0; None where it
+        is the same everywhere.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class Observations:
     count: Array
     scatter: Array
     known_variance: Array
+    noise_factor: Array | None = None
 
     __repr__ = printed
 
@@ -103,17 +107,25 @@ class Observations:
     def __add__(self, other: Observations) -> Observations:
         """Put two sets side by side without merging across them."""
         names = ("x", "y", "count", "scatter", "known_variance")
-        return Observations(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
+        both = Observations(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
+        if self.noise_factor is None and other.noise_factor is None:
+            return both
+        return both.with_noise_factor(np.concatenate([self._factors, other._factors]))
 
     def subset(self, rows: Ints) -> Observations:
         """Return the means with the numbers `rows`, in this order."""
-        return Observations(self.x[rows], self.y[rows], self.count[rows], self.scatter[rows], self.known_variance[rows])
+        some = Observations(self.x[rows], self.y[rows], self.count[rows], self.scatter[rows], self.known_variance[rows])
+        return some if self.noise_factor is None else some.with_noise_factor(self.noise_factor[rows])
 
     def with_extra(self, rows: Ints, variance: Array) -> Observations:
         """Return the same means, those with the numbers `rows` (k,) with so much more known variance, (k,)."""
         known = self.known_variance.copy()
         known[rows] += variance
-        return Observations(self.x, self.y, self.count, self.scatter, known)
+        return Observations(self.x, self.y, self.count, self.scatter, known, self.noise_factor)
+
+    def with_noise_factor(self, factor: Array | None) -> Observations:
+        """Return the same means, whose measurements have the unknown variance times a factor, (n,), that x decides."""
+        return Observations(self.x, self.y, self.count, self.scatter, self.known_variance, factor)
 
     def merged(self) -> Observations:
         """Merge means of equal points, where no part of the variance is known; means with a known part stay apart."""
@@ -126,7 +138,8 @@ class Observations:
         mean = np.bincount(group, weight * y, size) / count
         within = self.scatter[~alone] + weight * (y - mean[group]) ** 2
         scatter = np.bincount(group, within, size).astype(np.float64)
-        pooled = Observations(self.x[~alone][first], mean, count, scatter, np.zeros(size))
+        factor = None if self.noise_factor is None else self.noise_factor[~alone][first]  # equal points have the same
+        pooled = Observations(self.x[~alone][first], mean, count, scatter, np.zeros(size), factor)
         return pooled + self.subset(np.flatnonzero(alone))
 
     def noise_variance(self, unknown: float) -> Array:
@@ -150,11 +163,20 @@ class Observations:
 
     @cached_property
     def _divisors(self) -> Array:
-        """How many measurements the unknown variance is divided by, shape (n,)."""
-        return np.maximum(self.count, 1.0)
+        """What the unknown variance is divided by, shape (n,): how many measurements there are, over their factor."""
+        return np.maximum(self.count, 1.0) if self.noise_factor is None else np.maximum(self.count, 1.0) / self._factors
+
+    @cached_property
+    def _factors(self) -> Array:
+        """The noise factors, shape (n,)."""
+        return np.ones(len(self.y)) if self.noise_factor is None else self.noise_factor
 
     @cached_property
     def _replicates(self) -> tuple[float, float, float]:
         """How many measurements there are beside the first of each point, the logs of counts, the scatter: sums."""
         repeats = self.count[self._is_unknown]
-        return float((repeats - 1).sum()), float(np.log(repeats).sum()), float(self.scatter.sum())
+        extra, logs = float((repeats - 1).sum()), float(np.log(repeats).sum())
+        if self.noise_factor is None:
+            return extra, logs, float(self.scatter.sum())
+        logs += float((repeats - 1) @ np.log(self._factors[self._is_unknown]))
+        return extra, logs, float((self.scatter / self._factors).sum())

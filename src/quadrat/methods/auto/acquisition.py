@@ -50,14 +50,15 @@ def knowledge_gradients(ensemble: Ensemble, known: Array, new: Array, noise: Arr
     new
         Features of points that were not evaluated, shape (m, F); each may be recommended after its own observation.
     noise
-        Noise variance of one observation under each setting, shape (M,), in the ensemble's units.
+        Noise variance of one observation under each setting, at any point, shape (M,), or at each point, (M, k + m), in
+        the ensemble's units.
     """
     k = len(known)
     means, joints = ensemble.covariances(np.vstack([known, new]))
     worth = np.empty(k + len(new))
     for row in range(len(worth)):
         choice = np.arange(k) if row < k else np.append(np.arange(k), row)
-        variance = np.maximum(joints[:, row, row], 0.0) + noise
+        variance = np.maximum(joints[:, row, row], 0.0) + (noise if noise.ndim == 1 else noise[:, row])
         # What is known to working precision has covariances of rounding errors alone.
         scale = np.where(variance > _KNOWN, 1 / np.sqrt(np.maximum(variance, _KNOWN)), 0.0)
         steps = joints[:, row, choice] * scale[:, None]

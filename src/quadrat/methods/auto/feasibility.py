@@ -282,6 +282,7 @@ class _ConstraintModel(LearnedModel):
 
     winsorizes: ClassVar[bool] = False  # a fence could hide the limit; values far out are clipped below
     finds_outliers: ClassVar[bool] = False  # what crosses the limit counts
+    finds_uneven_noise: ClassVar[bool] = False  # values are clipped, which makes them quieter where they are far away
     _most: float | None = None  # what a value counts for at most, where that is known from other trials than these
 
     def _values(self, count: int) -> Array:

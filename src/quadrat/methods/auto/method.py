@@ -23,6 +23,7 @@ from scipy.special import ndtri
 from quadrat._core.arrays import Array, as_number
 from quadrat.gp import LeaveOneOut
 from quadrat.gp.ensemble import Ensemble
+from quadrat.gp.uneven_noise import UnevenNoise
 from quadrat.methods.acquisition import VISITED, points_around
 from quadrat.methods.auto.acquisition import AutoAcquisition, knowledge_gradients
 from quadrat.methods.auto.feasibility import Constraints, Feasibility, Surrogates
@@ -292,10 +293,10 @@ class AutoSearch(Search):
         fitted = self.model.current()
         means, _ = fitted.ensemble.predict(self.domain.features(evaluated)).mixture()
         top = evaluated[np.argsort(-means, kind="stable")[:PROMISING]]
-        noise = fitted.noise_variances
-        if not noise.any():
+        if not fitted.noise_variances.any():
             return None  # nothing is learned from measuring again
         known, new = self.domain.features(top), self.domain.features(point[None, :])
+        noise = fitted.noise_variances_at(np.vstack([known, new]))
         worth = knowledge_gradients(fitted.ensemble, known, new, noise)
         busy = (top[:, None, :] == running[None]).all(axis=2).any(axis=1)
         best = int(np.argmax(np.where(busy, -np.inf, worth[:-1])))
@@ -345,7 +346,9 @@ class AutoSearch(Search):
         # Where not even x is believed to meet the constraints, a gain in f means nothing.
         held = bool(chances.held(features[[best]])[0])
         gain = self._gain(surrogates, x) if held and with_gain else None
-        return Incumbent.believed(x, belief, gain, chances.feasibility(features[best]), fitted.noise)
+        return Incumbent.believed(
+            x, belief, gain, chances.feasibility(features[best]), fitted.noise_at(features[[best]])
+        )
 
     def predict(self, points: Array) -> tuple[Array, Array, Array]:
         """The median with a 90 % credible interval, shapes (m,).
@@ -397,6 +400,14 @@ class AutoSearch(Search):
         fitted, here = surrogates.model.stated(), self.domain.features(x[None, :])
         return _gain_of(fitted.ensemble, here, features, rng, fitted.transform.above)
 
+    def _slopes(self, uneven: UnevenNoise) -> dict[str, float]:
+        """By axis, from one end to the other."""
+        columns = self.domain.columns.tolist()
+        return {
+            self.domain.called(columns.index(column)): slope
+            for column, slope in zip(uneven.columns.tolist(), uneven.slopes.tolist(), strict=True)
+        }
+
     def explain(self) -> dict[str, object]:
         if not self.model.trials:
             return {"trials": 0}
@@ -406,6 +417,7 @@ class AutoSearch(Search):
             "trials": self.model.trials,
             **fitted.explain(),
             "noise": fitted.noise,
+            **({} if fitted.fit.uneven is None else {"slopes of log noise variance": self._slopes(fitted.fit.uneven)}),
             "shift": fitted.transform.shift,
             "scale": fitted.transform.scale,
             "low values compressed": fitted.transform.warp is not None,

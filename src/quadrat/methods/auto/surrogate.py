@@ -27,6 +27,7 @@ from quadrat._core.nearest import nearest
 from quadrat.gp import HyperPosterior, HyperPriors, HyperSamples, Observations, Outliers, find_outliers
 from quadrat.gp.ensemble import Ensemble
 from quadrat.gp.observations import group_rows
+from quadrat.gp.uneven_noise import UnevenNoise, find_uneven_noise
 from quadrat.kernels import Matern, SquaredExponential
 from quadrat.kernels.stationary import Stationary
 from quadrat.methods.auto.output_transform import OutputTransform, Winsorization
@@ -145,6 +146,8 @@ class HyperFit:
         As of a `HyperPosterior`.
     outliers
         Observations that have more variance than the others, by their numbers among all; None where there are none.
+    uneven
+        How the variance of the noise changes with the features of the domain; None where it is the same everywhere.
     """
 
     trials: int
@@ -152,6 +155,7 @@ class HyperFit:
     kernels: tuple[Stationary, ...]
     samples: HyperSamples
     outliers: Outliers | None = None
+    uneven: UnevenNoise | None = None
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,10 @@ class Fitted:
 
     @property
     def noise_variances(self) -> Array:
-        """Variance of one more measurement under each sample, shape (M,): the typical one where all are stated."""
+        """Variance of one more measurement under each sample, shape (M,): the typical one where all are stated.
+
+        Where noise is uneven, that at the mean of all measurements.
+        """
         if (self.data.count > 0).any():
             return self.ensemble.noise_variance
         return np.full(len(self.ensemble), float(np.median(self.data.known_variance)))
@@ -195,6 +202,15 @@ class Fitted:
     def noise(self) -> float:
         """Standard deviation of one measurement, the root mean square over samples, in the units told."""
         return float(np.sqrt(np.mean(self.noise_variances))) * self.transform.above
+
+    def noise_variances_at(self, features: Array) -> Array:
+        """Variance of one more measurement at each of the rows (m, F) under each sample, shape (M, m)."""
+        variances, uneven = self.noise_variances[:, None], self.fit.uneven
+        return variances * (np.ones(len(features)) if uneven is None else uneven.factor(features))
+
+    def noise_at(self, features: Array) -> float:
+        """Standard deviation of one measurement at the only row of `features`, (1, F), in the units told."""
+        return float(np.sqrt(np.mean(self.noise_variances_at(features)[:, 0]))) * self.transform.above
 
     def explain(self) -> dict[str, object]:
         """Return what was learned of the hyper-parameters, as plain data, in the units of the model."""
@@ -267,6 +283,7 @@ class LearnedModel:
 
     winsorizes: ClassVar[bool] = True  # whether values absurdly far from all others are seen nearer
     finds_outliers: ClassVar[bool] = True  # whether observations may have more variance than the others
+    finds_uneven_noise: ClassVar[bool] = True  # whether the variance of the noise may change from place to place
 
     def __init__(
         self,
@@ -511,8 +528,11 @@ class LearnedModel:
         rows = slice(int(self._count.view[:trial].sum()), int(self._count.view[: trial + 1].sum()))
         seen = self._seen(at.fit.transform, rows.stop)
         value, stated = float(np.mean(seen[0][rows])), seen[1][rows.start]
-        here = at.ensemble.predict(self.domain.features(self.x[rows.start : rows.start + 1]))
+        features = self.domain.features(self.x[rows.start : rows.start + 1])
+        here = at.ensemble.predict(features)
         noise = at.ensemble.noise_variance / (rows.stop - rows.start) if np.isnan(stated) else stated
+        if np.isnan(stated) and at.fit.uneven is not None:
+            noise = noise * at.fit.uneven.factor(features)
         variance = here.deviation[:, 0] ** 2 + noise
         return np.asarray(-0.5 * (np.log(variance) + (value - here.mean[:, 0]) ** 2 / variance))
 
@@ -523,14 +543,25 @@ class LearnedModel:
 
     def _conditioned(self, fit: HyperFit, trials: int, log_weights: Array | None = None) -> Fitted:
         """Return the posteriors of f under these samples, from the first `trials` of the trials here."""
-        data = self._merged(fit.transform, int(self._count.view[:trials].sum()), fit.outliers)
+        data = self._merged(fit.transform, int(self._count.view[:trials].sum()), fit.outliers, fit.uneven)
         ensemble = Ensemble.of_samples(data, fit.kernels, fit.samples, self.domain.groups)
         weights = np.zeros(len(ensemble)) if log_weights is None else log_weights
         transform = fit.transform if self._outer is None else fit.transform.within(self._outer)
         return Fitted(fit, trials, data, ensemble, weights, transform)
 
-    def _merged(self, transform: OutputTransform, count: int, outliers: Outliers | None = None) -> Observations:
+    def _merged(
+        self,
+        transform: OutputTransform,
+        count: int,
+        outliers: Outliers | None = None,
+        uneven: UnevenNoise | None = None,
+    ) -> Observations:
         """Return the first `count` observations in the model's units, repeats as one but for outliers."""
+        data = self._merged_evenly(transform, count, outliers)
+        return data if uneven is None else uneven.applied(data)
+
+    def _merged_evenly(self, transform: OutputTransform, count: int, outliers: Outliers | None) -> Observations:
+        """Return them with noise that is the same everywhere."""
         y, variance = self._seen(transform, count)
         x = self.domain.features(self.x[:count])
         unknown = np.isnan(variance)
@@ -574,22 +605,55 @@ class LearnedModel:
             gained = other.laplace(usual) - posterior.laplace(usual) + float(warped.log_slope(values).sum())
             if gained > WARP_FROM:
                 transform, posterior = warped, other
-        found = self._outliers(transform, posterior, count) if self.finds_outliers else None
-        if found is not None:
-            posterior = posterior.of(self._merged(transform, count, found))
+        found, uneven = self._exceptions(transform, posterior, count, trials)
+        if found is not None or uneven is not None:
+            posterior = posterior.of(self._merged(transform, count, found, uneven))
         if coarsened:
             worth = COARSENED / posterior.data.x.shape[1]
             posterior = posterior.of(posterior.data, power=worth / (worth + posterior.measurements))
         rng = generator(self.seed, self.trials if self._is_local else trials, stream)
-        return HyperFit(trials, transform, self.kernels, posterior.sample(samples, rng), found)
+        return HyperFit(trials, transform, self.kernels, posterior.sample(samples, rng), found, uneven)
 
-    def _outliers(self, transform: OutputTransform, posterior: HyperPosterior, count: int) -> Outliers | None:
+    def _exceptions(
+        self, transform: OutputTransform, posterior: HyperPosterior, count: int, trials: int
+    ) -> tuple[Outliers | None, UnevenNoise | None]:
+        """Return outliers and uneven noise among the first `count` observations; None where there are none.
+
+        Some outliers at one end of an axis look like noise that grows towards it, and noise that grows leaves residuals
+        that look like outliers. So either is looked for first, the other beside it, and the likelier pair is taken. The
+        full likelihood decides, also for statements.
+        """
+        found = self._outliers(transform, posterior, count, None) if self.finds_outliers else None
+        if not self.finds_uneven_noise or self._is_local or trials > LARGEST:
+            return found, None
+        columns = [int(self.domain.columns[i]) for i, axis in enumerate(self.domain.axes) if not axis.is_choice]
+
+        def outliers_under(uneven: UnevenNoise) -> Outliers | None:
+            under = posterior.of(uneven.applied(posterior.data))
+            return self._outliers(transform, under, count, uneven) if self.finds_outliers else None
+
+        first = find_uneven_noise(posterior, columns)
+        if found is None:
+            return (None, None) if first is None else (outliers_under(first), first)
+        beside = find_uneven_noise(posterior.of(self._merged(transform, count, found)), columns)
+        if first is not None:
+            others = outliers_under(first)
+            gain = first.gain + (0.0 if others is None else others.gain)
+            if gain > found.gain + (0.0 if beside is None else beside.gain):
+                return others, first
+        # Outliers that were found under even noise may be none under this.
+        return (found, None) if beside is None else (outliers_under(beside), beside)
+
+    def _outliers(
+        self, transform: OutputTransform, posterior: HyperPosterior, count: int, uneven: UnevenNoise | None
+    ) -> Outliers | None:
         """Return the outliers among the first `count` observations; None where there are none, or noise is stated."""
         y, variance = self._seen(transform, count)
         if not np.isnan(variance).all() or not (posterior.data.count > 0).all():
             return None
         absurd = self._extra_of_absurd(transform, count)
-        found = find_outliers(posterior, _apart(self.domain.features(self.x[:count]), y, absurd))
+        apart = _apart(self.domain.features(self.x[:count]), y, absurd)
+        found = find_outliers(posterior, apart if uneven is None else uneven.applied(apart))
         extra = absurd.copy()
         extra[found.rows] += found.extra_variance
         high = np.zeros(count, np.bool_)
