@@ -59,9 +59,9 @@ are drawn from all trials. Both are functions of the trials, in the order of tel
 rebuilt, imported or resumed goes on as if nothing had happened.
 
 **Noise.** It is learned, from repeats where there are any. Standard errors that are told count as told. Where a point
-was measured again {exact} times or more, and always gave the same, there is none; `Auto(noise=0)` says so from the
-start, `Auto(noise=0.1)` that its standard deviation is known. Without noise the recommended point is the best one told,
-and its value is stated as it was told.
+was measured again {exact} times or more, and always gave the same, there is none, unless different points gave the same
+too, as with pass and fail. `Auto(noise=0)` says so from the start, `Auto(noise=0.1)` that its standard deviation is
+known. Without noise the recommended point is the best one told, and its value is stated as it was told.
 
 **Uneven noise.** The noise is taken to be the same everywhere until the trials say otherwise. From {uneven_fewest}
 measurements on, a score test asks whether the squares of leave-one-out residuals grow along an axis of numbers [CW83].
@@ -120,9 +120,10 @@ into cells, from {widest:g} of the side of the space down to where their values 
 one observation. As the highest of so many means is a lucky one, the point with the highest mean less one deviation is
 taken. The value that is stated is the median of f there over all samples, its intervals are quantiles: nothing is
 widened. What could still be gained is a distribution: f is drawn at many points, under every sample, and the highest is
-compared with the recommended one. Its mean and its {upper:g} % quantile are stated. With up to {dense} axes f is drawn
-jointly. With more, it is drawn jointly at {anchors} points and, given these, independently at about {screened} others,
-each of which counts as {stands_for} points of its neighbourhood: that makes the highest larger, never smaller, and so the gain is stated from above.
+compared with the recommended one. Its mean and its {upper:g} % quantile are stated; of a gain whose mean is the larger
+of the two, the mean alone. With up to {dense} axes f is drawn jointly. With more, it is drawn jointly at {anchors}
+points and, given these, independently at about {screened} others, each of which counts as {stands_for} points of its
+neighbourhood. That makes the highest larger, never smaller: the gain is stated from above.
 
 ## What each part buys
 

@@ -364,7 +364,7 @@ def test_draws_have_the_moments_of_the_joint_posterior() -> None:
 
 
 @pytest.mark.parametrize("kind", ["samples", "settings"])
-def test_what_is_given_draws_elsewhere_is_the_conditional_of_the_joint_posterior(kind: str) -> None:
+def test_what_is_left_given_anchors_is_the_conditional_of_the_joint_posterior(kind: str) -> None:
     if kind == "samples":
         ensemble, known, points = (
             Ensemble.of_samples(DATA, SAMPLED, sampled(), GROUPS),
@@ -375,8 +375,8 @@ def test_what_is_given_draws_elsewhere_is_the_conditional_of_the_joint_posterior
         objective = LogPosterior(KERNEL, merged(*UNKNOWN))
         ensemble, known, points = Ensemble(objective, settings_of(objective)), QUERY[:3], np.vstack([QUERY[3:], X[:1]])
     k = len(known)
-    drawn = ensemble.draws(known, 7, np.random.default_rng(0))
-    found, deviations = ensemble.given(points, known, drawn)
+    drawn, found, deviations = ensemble.anchored(known, points, 7, np.random.default_rng(0))
+    np.testing.assert_array_equal(drawn, ensemble.draws(known, 7, np.random.default_rng(0)))
     assert found.shape == (len(ensemble), len(points), 7)
     for i, (mean, joint) in enumerate(zip(*ensemble.covariances(np.vstack([known, points])), strict=True)):
         weights = np.linalg.solve(joint[:k, :k], joint[:k, k:]).T
@@ -385,3 +385,22 @@ def test_what_is_given_draws_elsewhere_is_the_conditional_of_the_joint_posterior
         np.testing.assert_allclose(found[i] / scale, wanted / scale, atol=1e-7)
         variance = (joint[k:, k:] - weights @ joint[:k, k:]).diagonal()
         np.testing.assert_allclose(deviations[i] ** 2 / scale**2, np.maximum(variance, 0.0) / scale**2, atol=1e-9)
+
+
+def test_anchors_that_are_one_point_say_no_more_than_there_is_to_know() -> None:
+    """Of points that coincide, nearly or quite, and of exact observations: nothing is amplified."""
+    rng = np.random.default_rng(0)
+    x = rng.random((30, 2))
+    data = Observations.merge(x, np.sin(4 * x[:, 0]), np.zeros(30))
+    samples = HyperSamples(
+        np.array([0, 1]), np.full((2, 2), 1.5), np.ones(2), np.zeros(2), np.array([0.5, 0.5]), 2.0, 0.0
+    )
+    ensemble = Ensemble.of_samples(data, (Matern(2.5, 1.0), Matern(1.5, 1.0)), samples, (0, 1))
+    once = rng.random((4, 2))
+    anchors = np.vstack([once, once, once + 1e-9, x[:3]])
+    points = np.vstack([once + 1e-7, rng.random((200, 2)), x])
+    drawn, mean, deviation = ensemble.anchored(anchors, points, 20, np.random.default_rng(1))
+    alone = ensemble.predict(points)
+    assert (np.abs(mean - alone.mean[:, :, None]) <= 5 * alone.deviation[:, :, None] + 1e-9).all()
+    assert (deviation <= alone.deviation + 1e-12).all()
+    np.testing.assert_allclose(mean[:, :4], drawn[:, :4], atol=1e-3)

@@ -46,7 +46,7 @@ def test_without_noise_what_is_stated_is_what_was_told(n: int, offset: float) ->
     assert found.value == min(values)
     assert found.params == params[values.index(min(values))]
     assert found.interval(0.99) == (found.value, found.value)
-    assert f"{found.value:.6g} exactly: there is no noise" in str(found)
+    assert f"{found.value:.6g} exactly, as it is stated that there is no noise" in str(found)
 
 
 def test_exact_repeats_say_that_there_is_no_noise() -> None:
@@ -56,3 +56,61 @@ def test_exact_repeats_say_that_there_is_no_noise() -> None:
     found = optimizer.recommend()
     assert found.noise == 0.0
     assert found.interval(0.9) == (np.sin(1.5) / 3, np.sin(1.5) / 3)
+
+
+def test_the_noise_of_one_result_is_that_of_one_replicate() -> None:
+    optimizer = qd.Optimizer(LINE, direction="maximize", noise=0.1, seed=0)
+    for number in range(6):
+        trial = optimizer.ask()
+        optimizer.tell(trial, [np.sin(number), np.sin(number) + 0.1, np.sin(number) - 0.1])
+    found = optimizer.recommend()
+    assert found.noise == pytest.approx(0.1)
+    assert found.noise_stated
+    assert "0.1 in one result, standard deviation  (as stated)" in str(found)
+
+
+def test_pass_and_fail_say_nothing_of_noise() -> None:
+    """Equal results of few kinds are chance, and the rarer kind is no outlier; what it takes is said."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        optimizer = qd.Optimizer(LINE, direction="maximize", seed=seed)
+        for _ in range(16):
+            trial = optimizer.ask()
+            optimizer.tell(trial, float(rng.random() < 0.6))
+        found = optimizer.recommend()
+        assert found.noise != 0
+        assert found.too_few == "all results are one of two values; tell means of several"
+        assert "too few trials to say: all results are one of two values" in str(found)
+        assert "Outliers" not in (optimizer.leave_one_out().warning or "")
+
+
+@pytest.mark.parametrize("offset", [1e9, 1e12])
+def test_a_large_offset_changes_nothing(offset: float) -> None:
+    params = [{"x": i / 12} for i in range(13)]
+    values = [float(np.sin(4 * one["x"])) + 0.05 * (-1) ** i for i, one in enumerate(params)]
+    near, far = (qd.Optimizer(LINE, direction="maximize", seed=0) for _ in range(2))
+    near.add_trials(params, values)
+    far.add_trials(params, [offset + value for value in values])
+    one, other = near.recommend(), far.recommend()
+    assert other.params == one.params
+    assert other.value - offset == pytest.approx(one.value, abs=0.01)
+    assert other.noise == pytest.approx(one.noise, rel=0.05)
+
+
+@pytest.mark.parametrize("noise", [0, None])
+def test_with_choices_no_more_is_to_be_gained_than_the_values_allow(noise: float | None) -> None:
+    """Points that differ in a choice's coordinate alone are one point: twice the same must not amplify anything."""
+    space = qd.Space(T=qd.Float(20, 90), S=qd.Categorical(["a", "b"]), R=qd.Float(1, 10))
+    for seed in range(3):
+        found = qd.maximize(
+            lambda p: float(10 * np.exp(-(((p["T"] - 60) / 20) ** 2)) + (p["S"] == "b") - 0.05 * (p["R"] - 4) ** 2),
+            space, n_trials=25, seed=seed, noise=noise,
+        )  # fmt: skip
+        assert found.gain is not None
+        assert found.gain.upper < 24  # twice the range of all values
+
+
+def test_equal_results_say_nothing_of_what_is_left() -> None:
+    found = qd.maximize(lambda _: 3.0, LINE, n_trials=10, seed=0)
+    assert found.too_few == "all results are the same"
+    assert qd.maximize(lambda _: 3.0, LINE, n_trials=10, seed=0, noise=0).too_few is None

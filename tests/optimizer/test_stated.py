@@ -125,7 +125,13 @@ def test_an_interval_wider_than_all_values_says_nothing() -> None:
     told = history([1.0, 2.0, 1.5, 1.2])
     assert too_few_trials(2, told, (0.9, 1.8)) is None
     assert too_few_trials(2, told, (0.9, 2.0)) == "the 90 % interval is wider than the range of all values, 1"
-    assert too_few_trials(2, history([1.0] * 6), (0.9, 1.1)) is None, "equal values have no range to compare with"
+    assert too_few_trials(2, history([1.0] * 6), (0.9, 1.1)) == "all results are the same"
+    assert too_few_trials(2, history([1.0] * 6), (0.9, 1.1), noise_stated=True) is None
+    assert (
+        too_few_trials(2, history([1.0, 0.0] * 3), (0.9, 1.1))
+        == "all results are one of two values; tell means of several"
+    )
+    assert too_few_trials(2, history([1.0, 0.0, 0.5] * 2), (0.9, 1.1)) is None
 
 
 def test_too_few_trials_stop_no_run_and_print_no_promise() -> None:

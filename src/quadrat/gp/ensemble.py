@@ -249,37 +249,36 @@ class Ensemble:
     def draws(self, Z: ArrayLike, count: int, rng: np.random.Generator) -> Array:
         """Return `count` joint draws of f at the rows of Z, (m, D), under every setting, shape (M, m, count)."""
         means, joints = self.covariances(Z)
+        return np.asarray(means[:, :, None] + self._roots(joints) @ rng.standard_normal((*means.shape, count)))
+
+    def _roots(self, joints: Array) -> Array:
+        """Return Cholesky factors of covariance matrices (M, m, m), with as little jitter as it takes."""
         diagonal = np.arange(joints.shape[1])
         jitter = _JITTER * self._prior[:, None]
         while True:  # points that lie close make the matrix singular to working precision
             joints[:, diagonal, diagonal] += jitter
             try:
-                factors = np.linalg.cholesky(joints)
+                return np.asarray(np.linalg.cholesky(joints))
             except np.linalg.LinAlgError:
                 jitter *= 10
-            else:
-                break
-        normal = rng.standard_normal((*means.shape, count))
-        return np.asarray(means[:, :, None] + factors @ normal)
 
-    def given(self, Z: ArrayLike, anchors: ArrayLike, drawn: Array) -> tuple[Array, Array]:
-        """Return mean and deviation of f at the rows of Z, (m, D), given draws of it at `anchors`, (k, D).
-
-        Parameters
-        ----------
-        Z, anchors
-            Points.
-        drawn
-            Values of f at the anchors under every setting, as `draws` gives them, shape (M, k, count).
+    def anchored(
+        self, anchors: ArrayLike, Z: ArrayLike, count: int, rng: np.random.Generator
+    ) -> tuple[Array, Array, Array]:
+        """Return joint draws of f at `anchors`, (k, D), and what is left to draw at the rows of Z, (m, D), given these.
 
         Returns
         -------
+        drawn
+            At the anchors, as of `draws`, shape (M, k, count).
         mean
-            Shape (M, m, count).
+            At the rows of Z given these draws, shape (M, m, count).
         deviation
-            Shape (M, m): the same for all draws.
+            The same for all draws, shape (M, m).
         """
-        points, known = (as_points(one, dimension=self.dimension, name="Z") for one in (Z, anchors))
+        known, points = (
+            as_points(one, dimension=self.dimension, name=name) for one, name in ((anchors, "anchors"), (Z, "Z"))
+        )
         means, joint = self.covariances(known)
         cross, seen = self._kernel(points, self.x), self._kernel(known, self.x)
         low, low_known = (part @ self._half.transpose(0, 2, 1) for part in (cross, seen))
@@ -287,13 +286,14 @@ class Ensemble:
         rest, rest_known = self._rest(cross), self._rest(seen)
         if rest is not None and rest_known is not None and self._unsaid is not None:
             between += rest[:, :, None] * (rest_known / self._unsaid[1][:, None])[:, None, :]
-        halves = np.array(
-            [_inverse_factor(one, np.zeros(len(one)), s2) for one, s2 in zip(joint, self._prior, strict=True)]
-        )
-        part = between @ halves.transpose(0, 2, 1)
-        mean = self._mean(cross)[:, :, None] + part @ (halves @ (drawn - means[:, :, None]))
-        variance = self._deviation(low, rest) ** 2 - np.einsum("smk,smk->sm", part, part)
-        return mean, np.sqrt(np.maximum(variance, 0.0))
+        roots, normal = self._roots(joint), rng.standard_normal((*means.shape, count))
+        halves = np.array([lapack.dtrtri(root, lower=1)[0] for root in roots])
+        part = between @ halves.transpose(0, 2, 1)  # how f at Z depends on the numbers that f at the anchors is made of
+        variance, said = self._deviation(low, rest) ** 2, np.einsum("smk,smk->sm", part, part)
+        # Anchors that lie close say no more than there is to know; rounding errors do.
+        part *= np.sqrt(np.minimum(1.0, variance / np.maximum(said, np.finfo(np.float64).tiny)))[:, :, None]
+        deviation = np.sqrt(np.maximum(variance - said, 0.0))
+        return means[:, :, None] + roots @ normal, self._mean(cross)[:, :, None] + part @ normal, deviation
 
     def leave_one_out(self) -> tuple[Array, Array]:
         """Return what each observation differs by from its prediction by all others, and the deviation of that, (M, n).

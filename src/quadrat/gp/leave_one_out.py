@@ -179,8 +179,8 @@ class LeaveOneOut:
         if not self.outliers:
             return None
         each = [
-            f"trial {', '.join(map(str, self.trials[i]))} gave {self.observed[i]:.4g} where {self.predicted[i]:.4g} was"
-            " expected"
+            f"trial{'s' * (len(self.trials[i]) > 1)} {', '.join(map(str, self.trials[i]))} gave"
+            f" {self.observed[i]:.4g} where {self.predicted[i]:.4g} was expected"
             for i in self.outliers[:_NAMED]
         ]
         more = len(self.outliers) - len(each)

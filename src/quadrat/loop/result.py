@@ -58,7 +58,7 @@ class Result(Stated):
         "maximize" or "minimize".
     estimated_feasibility
         The chance, in [0, 1], that all constraints hold at `params`, by the fitted model; None without constraints.
-    distribution, delta, too_few, noise
+    distribution, delta, too_few, noise, noise_stated
         As of a `Recommendation`.
 
     Examples
@@ -89,6 +89,7 @@ class Result(Stated):
     delta: float | None = None
     too_few: str | None = None
     noise: float | None = None
+    noise_stated: bool = False
     _optimizer: Optimizer | None = field(default=None, compare=False)  # for figures; a copy goes without it
 
     def __getstate__(self) -> dict[str, Any]:
@@ -126,6 +127,7 @@ class Result(Stated):
             delta=best.delta,
             too_few=best.too_few,
             noise=best.noise,
+            noise_stated=best.noise_stated,
             _optimizer=optimizer,
         )
 

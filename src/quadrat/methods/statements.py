@@ -256,7 +256,10 @@ class Gain:
 
     @property
     def upper(self) -> float:
-        """The 90 % quantile; the mean where that is higher: of draws that are 0 but for a few, the quantile is 0."""
+        """The 90 % quantile, or the mean where that is higher: of draws that are 0 but for a few, the quantile is 0.
+
+        So no more than this is left with 90 % or more.
+        """
         return max(self.quantile(CREDIBLE_LEVEL), self.mean)
 
     def quantile(self, level: float) -> float:

@@ -193,6 +193,8 @@ def _too_few(now: Situation) -> Advice | None:
 def _gain(now: Situation, gain: Gain) -> Advice:
     limit = now.noise if now.limit is None else now.limit
     chance = None if limit is None else gain.chance_at_most(limit)
+    if limit == 0 and gain.upper == 0:
+        return Advice("stop", "Stop: nothing that is left to try is better.", chance)
     if limit is not None and chance is not None and gain.upper <= limit:
         hidden = "" if now.limit is not None else ", less than what noise hides in one result"
         return Advice("stop", f"Stop: with {_percent(chance)} at most {limit:.3g} is left{hidden}.", chance)
@@ -201,6 +203,7 @@ def _gain(now: Situation, gain: Gain) -> Advice:
         return Advice("measure again", again, chance, now.trial)
     rests = f"; the upper value {UNVISITED}" if gain.rests_on_unvisited else ""
     words = gain_words(gain, 3).replace(" on average", " to be gained on average")
+    words = words if " on average" in words else f"{words} to be gained"
     return Advice("go on", f"Go on: {words}{rests}{_else(now)}.", chance)
 
 

@@ -109,6 +109,8 @@ class Recommendation(Stated):
         Why there are too few trials to rely on interval and gain; None where there are enough. Printed instead of them.
     noise
         Standard deviation of one measurement, as the model has learned it; None for a method that learns none.
+    noise_stated
+        Whether the noise was stated and not learned.
 
     Examples
     --------
@@ -145,6 +147,7 @@ class Recommendation(Stated):
     delta: float | None = None
     too_few: str | None = None
     noise: float | None = None
+    noise_stated: bool = False
 
     def __repr__(self) -> str:
         meets = self.estimated_feasibility
@@ -276,6 +279,7 @@ def recommendation_of(
     interval = None if incumbent.interval is None else direction.turn_interval(incumbent.interval)
     certifies = incumbent.certified or method.facts.certifies  # then its intervals are never a fitted model's
     belief = None if certifies else incumbent.distribution
+    stated = incumbent.noise is not None and getattr(method, "noise", None) is not None
     return Recommendation(
         params=params,
         value=direction.turn(incumbent.value),
@@ -294,8 +298,11 @@ def recommendation_of(
         estimated_feasibility=incumbent.feasibility,
         distribution=None if belief is None else direction.turn_distribution(belief),
         delta=getattr(method, "delta", None) if incumbent.certified and certified else None,
-        too_few=None if certifies or interval is None else too_few_trials(len(params), history, interval),
+        too_few=None
+        if certifies or interval is None
+        else too_few_trials(len(params), history, interval, noise_stated=stated),
         noise=incumbent.noise,
+        noise_stated=stated,
     )
 
 

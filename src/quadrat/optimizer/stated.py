@@ -17,6 +17,7 @@ TOO_FEW = "too few trials to say"
 UNVISITED = "rests on regions that nobody has visited"
 
 _LEVELS = (0.5, 0.8, 0.9)  # that plain data have
+_KINDS = 3  # of values, with fewer of which nothing is known of the noise
 _FEW = 100  # trials: where so many do not tell, it is not for their number
 
 
@@ -39,6 +40,8 @@ class Stated:
         Why there are too few trials to rely on the model's statements; None where there are enough.
     noise
         Standard deviation of one measurement, as the model has learned it; None for a method that learns none.
+    noise_stated
+        Whether the noise was stated and not learned.
     """
 
     credible_interval: tuple[float, float] | None
@@ -48,6 +51,7 @@ class Stated:
     gain: Gain | None
     too_few: str | None
     noise: float | None
+    noise_stated: bool
 
     @property
     def estimated_gain(self) -> float | None:
@@ -99,15 +103,17 @@ class Stated:
         if self.too_few is not None and self.credible_interval is not None:
             return [("credible interval", f"{TOO_FEW}: {self.too_few}"), certified]
         if self.distribution is not None and self.distribution.is_certain:
-            lines = [("credible interval", f"{number_text(self.distribution.value)} exactly: there is no noise")]
+            why = "as it is stated that there is no noise" if self.noise_stated else "all repeats gave the same"
+            lines = [("credible interval", f"{number_text(self.distribution.value)} exactly, {why}")]
         else:
             lines = [("credible interval", interval_text(self.credible_interval, f"90 % credible: {AS_SURE}"))]
         if self.gain is not None:
             lines.append(("estimated gain", f"{gain_words(self.gain, 6)}  ({AS_SURE})"))
             lines.append(("", f"the upper value {UNVISITED}" if self.gain.rests_on_unvisited else ""))
         if self.noise is not None:
-            found = f"{number_text(self.noise)} in one result, standard deviation" if self.noise > 0 else "none found"
-            lines.append(("noise", f"{found}  ({AS_SURE})"))
+            found = f"{number_text(self.noise)} in one result, standard deviation" if self.noise > 0 else "none"
+            how = "as stated" if self.noise_stated else AS_SURE if self.noise > 0 else "all repeats gave the same"
+            lines.append(("noise", f"{found}  ({how})"))
         return [*lines, certified]
 
     def _data(self) -> dict[str, Any]:
@@ -129,23 +135,32 @@ class Stated:
 
 def gain_words(gain: Gain, digits: int) -> str:
     """Return what is left to gain, in words."""
-    return f"{gain.mean:.{digits}g} on average, at most {gain.upper:.{digits}g} with 90 %"
+    upper = f"at most {gain.upper:.{digits}g} with 90 %"
+    return upper if gain.mean >= gain.upper else f"{gain.mean:.{digits}g} on average, {upper}"
 
 
-def too_few_trials(parameters: int, history: History, interval: tuple[float, float] | None) -> str | None:
+def too_few_trials(
+    parameters: int, history: History, interval: tuple[float, float] | None, *, noise_stated: bool = False
+) -> str | None:
     """Return why a run has too few trials for a model's statements; None where it has enough.
 
     A plane through D + 1 values fits all of them: with D parameters it takes D + 2 until one is left over by which a
-    model can be judged. And where the 90 % interval is wider than the range of all values told, the model knows less of
-    the value than whoever looks at the list.
+    model can be judged. Where the 90 % interval is wider than the range of all values told, the model knows less of the
+    value than whoever looks at the list. And values of one kind, or of two such as pass and fail, do not say how much
+    noise there is, unless it was stated.
     """
     count = history.count("complete")
     if count < parameters + 2:
         values = f"{count} value{'' if count == 1 else 's'}"
         return f"{values} for {parameters} parameter{'' if parameters == 1 else 's'}"
-    if interval is None or count > _FEW:
+    if interval is None:
         return None
     told = [value for number in history.numbers("complete") for value in history.values(number)]
+    kinds = len(set(told))
+    if kinds < _KINDS and not noise_stated:
+        return "all results are the same" if kinds == 1 else "all results are one of two values; tell means of several"
+    if count > _FEW:
+        return None
     spread = max(told) - min(told)
     if 0 < spread < interval[1] - interval[0]:  # where all are equal, nothing is known of the scale
         return f"the 90 % interval is wider than the range of all values, {number_text(spread)}"

@@ -60,7 +60,7 @@ _SCREENED = 1024  # points, of which
 _POINTS, _DRAWS_OF_F = 256, 32  # f is drawn at so many, so often under each sample, to estimate what is still to gain
 _DENSE = 2  # axes, up to which these are dense; with more, f is drawn at all that are screened,
 _ANCHORS = 32  # which are independent given f at so many of them
-_STANDS_FOR = 4  # points of its neighbourhood, that each of the others stands for: so many points are not dense
+_STANDS_FOR = 16  # points of its neighbourhood, that each of the others stands for: so many points are not dense
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -371,8 +371,9 @@ class AutoSearch(Search):
             return None
         found = LeaveOneOut.of(fitted.ensemble, generator(self.seed, self.model.trials, _LEFT_OUT), trials)
         found, winsorization = found.mapped(fitted.transform.undo), fitted.transform.winsorization
-        if winsorization is None:
-            return found
+        if winsorization is None:  # what was told, and not what is left of it after there and back
+            same = np.isclose(found.observed, told, rtol=1e-12, atol=1e-12 * fitted.transform.scale)
+            return replace(found, observed=np.where(same, told, found.observed))
         return replace(found, observed=np.where(winsorization(told) == told, found.observed, told))
 
     def _rank(self, incumbent: Incumbent) -> tuple[bool, bool, float]:
@@ -395,9 +396,9 @@ class AutoSearch(Search):
         others = np.vstack([others[self.domain.allowed(others)], sample])
         # Points that were clipped or rounded to the same are one: many of them would take the places of others.
         others = np.unique(others[(others != x).any(axis=1)], axis=0)
-        features = self.domain.features(others)
-        features = features[chances.held(features)]
         fitted, here = surrogates.model.stated(), self.domain.features(x[None, :])
+        features = self.domain.features(others)
+        features = np.unique(features[chances.held(features) & (features != here).any(axis=1)], axis=0)
         return _gain_of(fitted.ensemble, here, features, rng, fitted.transform.above)
 
     def _slopes(self, uneven: UnevenNoise) -> dict[str, float]:
@@ -448,10 +449,11 @@ def _gain_of(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Gene
         highest, rest = np.split(order, [most // 2])
         order = np.concatenate([highest, rest[np.linspace(0, len(rest) - 1, most - 1 - len(highest)).astype(int)]])
     points = np.vstack([here, others[order]])
-    drawn = ensemble.draws(points, _DRAWS_OF_F, rng)
     left = np.empty((0, others.shape[1])) if dense else np.delete(others, order, axis=0)
-    if len(left):
-        means, deviations = ensemble.given(left, points, drawn)
+    if not len(left):
+        drawn = ensemble.draws(points, _DRAWS_OF_F, rng)
+    else:
+        drawn, means, deviations = ensemble.anchored(points, left, _DRAWS_OF_F, rng)
         highest_of = ndtri(rng.random(means.shape) ** (1 / _STANDS_FOR))  # of so many standard normal numbers
         drawn = np.concatenate([drawn, means + deviations[:, :, None] * highest_of], axis=1)
         points = np.vstack([points, left])

@@ -88,7 +88,7 @@ def _ends(ordered: Array, most: int) -> list[int]:
     return [*(np.flatnonzero(gap > FAR * reach) + 1)[::-1].tolist(), 0]
 
 
-_LEAST_SPREAD = 1e-12  # of the largest value, below which values count as equal
+_LEAST_SPREAD = 1e-13  # of the largest value, below which values count as equal: rounding leaves some 1e-16
 _LEAST_WIDTH = 1e-2  # of the standard deviation of all values: where half of them or more are the same
 _LARGEST_VARIANCE = 1e100  # in standardised units: such an observation says nothing, and sums stay finite
 

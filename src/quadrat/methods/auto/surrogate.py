@@ -110,6 +110,8 @@ COARSENED = 20.0  # over D: values worth as much as infinitely many, for hyper-p
 WARP_FROM = 10.0  # log evidence gained by compressing low values: less is what any curved function gives
 WARP_VALUES = 8  # values without which nothing is compressed
 EXACT = 2  # repeated measurements, all equal to the first at their point, that say that there is no noise
+DIFFERING = 0.75  # of the points, at least so many have a value of their own: results of few kinds repeat by chance
+CONTINUOUS = 0.5  # of the values, at least so many differ: of few kinds, such as pass and fail, none is an exception
 OF_ABSURD = 1.0  # variance that an absurdly low value has in addition, in that of all values: it says no more than low
 CONFIRMED = 3  # measurements of a point that are all far above what the others say, and so a peak
 LARGEST = 256  # trials that a model of all of them is learned from; beyond, models are of those near a place
@@ -174,6 +176,8 @@ class Fitted:
         How likely the values told since the fit are under each member of the ensemble, in logs, shape (M,).
     transform
         From told values to those of the model.
+    stated_variance
+        The median of those that are stated of one result; 0 where none is.
     """
 
     fit: HyperFit
@@ -182,6 +186,7 @@ class Fitted:
     ensemble: Ensemble
     log_weights: Array
     transform: OutputTransform
+    stated_variance: float = 0.0
 
     @property
     def noise_variances(self) -> Array:
@@ -191,7 +196,7 @@ class Fitted:
         """
         if (self.data.count > 0).any():
             return self.ensemble.noise_variance
-        return np.full(len(self.ensemble), float(np.median(self.data.known_variance)))
+        return np.full(len(self.ensemble), self.stated_variance)
 
     @property
     def is_exact(self) -> bool:
@@ -246,9 +251,9 @@ class Fitted:
 
 
 def _agree(x: Array, y: Array) -> bool:
-    """Whether all values (n,) at the same of the points (n, F) are the same; the mean of such is only nearly that."""
-    first, group = group_rows(x)
-    return bool((y == y[first][group]).all())
+    """Whether all values (n,) at the same of the points (n, F) are the same, and those of different points differ."""
+    first, group = group_rows(x)  # a mean of equal values is only nearly that value
+    return bool((y == y[first][group]).all()) and len(np.unique(y)) >= DIFFERING * len(first)
 
 
 def _apart(x: Array, y: Array, extra: Array) -> Observations:
@@ -503,12 +508,10 @@ class LearnedModel:
         seen, variance = self._seen(fitted.fit.transform, len(self._y))
         x, data = self.domain.features(self.x) + 0.0, fitted.data
         is_apart = (data.count > 0) & (data.known_variance > 0)
-        homes = {
-            (at.tobytes(), learned, value if own else None): i
-            for i, (at, learned, own, value) in enumerate(
-                zip(data.x + 0.0, data.count > 0, is_apart, data.y.tolist(), strict=True)
-            )
-        }
+        homes: dict[tuple[object, ...], list[int]] = {}
+        for i, key in enumerate(zip(data.x + 0.0, data.count > 0, is_apart, data.y.tolist(), strict=True)):
+            at, learned, own, value = key
+            homes.setdefault((at.tobytes(), learned, value if own else None), []).append(i)
         rows = set() if fitted.fit.outliers is None else set(fitted.fit.outliers.rows.tolist())
         exact = not (data.count > 0).any()
         found: list[list[int]] = [[] for _ in range(len(data))]
@@ -516,7 +519,8 @@ class LearnedModel:
         numbers = np.repeat(self._numbers.view, self._count.view).tolist()
         for row, number in enumerate(numbers):
             learned = bool(np.isnan(variance[row])) and not exact
-            home = homes[x[row].tobytes(), learned, float(seen[row]) if row in rows else None]
+            same = homes[x[row].tobytes(), learned, float(seen[row]) if row in rows else None]
+            home = same.pop(0) if len(same) > 1 else same[0]  # outliers that are equal stay apart
             values[home].append(float(self.y[row]))
             if number not in found[home][-1:]:
                 found[home].append(number)
@@ -547,7 +551,9 @@ class LearnedModel:
         ensemble = Ensemble.of_samples(data, fit.kernels, fit.samples, self.domain.groups)
         weights = np.zeros(len(ensemble)) if log_weights is None else log_weights
         transform = fit.transform if self._outer is None else fit.transform.within(self._outer)
-        return Fitted(fit, trials, data, ensemble, weights, transform)
+        variances = self._seen(fit.transform, int(self._count.view[:trials].sum()))[1]
+        stated = variances[~np.isnan(variances)]
+        return Fitted(fit, trials, data, ensemble, weights, transform, float(np.median(stated)) if len(stated) else 0.0)
 
     def _merged(
         self,
@@ -623,6 +629,8 @@ class LearnedModel:
         that look like outliers. So either is looked for first, the other beside it, and the likelier pair is taken. The
         full likelihood decides, also for statements.
         """
+        if len(np.unique(self._values(count))) < CONTINUOUS * count:
+            return None, None
         found = self._outliers(transform, posterior, count, None) if self.finds_outliers else None
         if not self.finds_uneven_noise or self._is_local or trials > LARGEST:
             return found, None
