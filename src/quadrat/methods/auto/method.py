@@ -333,7 +333,7 @@ class AutoSearch(Search):
         fitted = surrogates.model.stated()
         features, chances = self.domain.features(points), surrogates.constraints.current()
         mean, deviation = fitted.ensemble.predict(features).mixture()
-        told = surrogates.model.told_at(points) if fitted.is_exact else None
+        told = surrogates.model.observed_at(points) if fitted.is_exact else None
         # Of few, the highest mean; of many the highest of means is a lucky one, and what is surely high is preferred.
         worth = told if told is not None else mean if self.model.is_of_all else mean - deviation
         best = int(chances.order(worth, features, surrogates.constraints.violated(points))[0])

@@ -444,7 +444,7 @@ class LearnedModel:
         """All observations, shape (N,)."""
         return self._values(len(self._y))
 
-    def told_at(self, points: Array) -> Array:
+    def observed_at(self, points: Array) -> Array:
         """Return the mean of what was told at each of these evaluated points, (m, D), shape (m,)."""
         _, group = group_rows(self.domain.features(np.vstack([self.x, points])) + 0.0)
         here, count = group[: len(self.x)], int(group.max()) + 1
