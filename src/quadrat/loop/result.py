@@ -159,7 +159,7 @@ class Result(Stated):
     def _title(self) -> str:
         states = [record.state for record in self.trials]
         counts = ", ".join(f"{states.count(s)} {s}" for s in ("complete", "failed", "pending") if s in states)
-        return f"Result of {self.direction}, {self.n_trials} trials ({counts})"
+        return f"Result of {self.direction}, {self.n_trials} trial{'s' * (self.n_trials != 1)} ({counts})"
 
     def _lines(self) -> list[tuple[str, str]]:
         """Return what there is to say, each with its label; nothing where a method does not say it."""
