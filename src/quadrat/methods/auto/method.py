@@ -18,7 +18,6 @@ from itertools import groupby
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import ndtri
 
 from quadrat._core.arrays import Array, as_number
 from quadrat.gp import LeaveOneOut
@@ -60,7 +59,6 @@ _SCREENED = 1024  # points, of which
 _POINTS, _DRAWS_OF_F = 256, 32  # f is drawn at so many, so often under each sample, to estimate what is still to gain
 _DENSE = 2  # axes, up to which these are dense; with more, f is drawn at all that are screened,
 _ANCHORS = 32  # which are independent given f at so many of them
-_STANDS_FOR = 16  # points of its neighbourhood, that each of the others stands for: so many points are not dense
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -435,10 +433,9 @@ def _lower(incumbent: Incumbent) -> float:
 def _gain_of(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Generator, scale: float) -> Gain:
     """Draw f, under each sample, at a point (1, F) and at those of the others (m, F) that may be higher.
 
-    With few axes some of the others are dense, and f is drawn jointly. With many all of them count, each of them for
-    `_STANDS_FOR` points of its neighbourhood: f is drawn jointly at anchors, and then at all points as if they were
-    independent given these. Where that neglects a correlation, it makes the maximum larger, never smaller (Slepian's
-    inequality): the gain is stated from above.
+    With few axes some of the others are dense, and f is drawn jointly. With many all of them count: f is drawn jointly
+    at anchors, and then at all points as if they were independent given these. Where that neglects a correlation, it
+    makes the maximum larger, never smaller (Slepian's inequality): the gain is stated from above.
     """
     mean, deviation = ensemble.predict(others).mixture()
     order = np.argsort(-(mean + 2 * deviation), kind="stable")
@@ -454,8 +451,8 @@ def _gain_of(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Gene
         drawn = ensemble.draws(points, _DRAWS_OF_F, rng)
     else:
         drawn, means, deviations = ensemble.anchored(points, left, _DRAWS_OF_F, rng)
-        highest_of = ndtri(rng.random(means.shape) ** (1 / _STANDS_FOR))  # of so many standard normal numbers
-        drawn = np.concatenate([drawn, means + deviations[:, :, None] * highest_of], axis=1)
+        independent = means + deviations[:, :, None] * rng.standard_normal(means.shape)
+        drawn = np.concatenate([drawn, independent], axis=1)
         points = np.vstack([points, left])
     visits = ensemble.correlations(points).mean(axis=0)
     return Gain.of(np.hstack(list(drawn)), visits < VISITED, scale)
