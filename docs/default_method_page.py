@@ -122,8 +122,8 @@ taken. The value that is stated is the median of f there over all samples, its i
 widened. What could still be gained is a distribution: f is drawn at many points, under every sample, and the highest is
 compared with the recommended one. Its mean and its {upper:g} % quantile are stated; of a gain whose mean is the larger
 of the two, the mean alone. With up to {dense} axes f is drawn jointly. With more, it is drawn jointly at {anchors}
-points and, given these, independently at about {screened} others. That makes the highest larger, never smaller: the gain
-is stated from above.
+points and, given these, independently at about {screened} others. That makes the highest larger, never smaller: the
+gain is stated from above.
 
 ## What each part buys
 
