@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 import quadrat as qd
-from quadrat.errors import InvalidInput
+from quadrat.errors import InvalidInput, QuadratWarning
 
 LINE = qd.Space(x=qd.Float(0, 1))
 
@@ -114,3 +116,13 @@ def test_equal_results_say_nothing_of_what_is_left() -> None:
     found = qd.maximize(lambda _: 3.0, LINE, n_trials=10, seed=0)
     assert found.too_few == "all results are the same"
     assert qd.maximize(lambda _: 3.0, LINE, n_trials=10, seed=0, noise=0).too_few is None
+
+
+def test_results_that_differ_where_there_is_said_to_be_no_noise_are_warned_of_once() -> None:
+    optimizer = qd.Optimizer(LINE, direction="minimize", noise=0, seed=0)
+    optimizer.tell(optimizer.ask(), 1.0)
+    with pytest.warns(QuadratWarning, match=r"noise=0 is stated, but one setting gave .*2 and .*2.5: state how large"):
+        optimizer.tell(optimizer.ask(), [2.0, 2.5])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        optimizer.tell(optimizer.ask(), [3.0, 3.5])

@@ -12,6 +12,7 @@ References
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -20,6 +21,7 @@ from typing import ClassVar
 import numpy as np
 
 from quadrat._core.arrays import Array, as_number
+from quadrat.errors import QuadratWarning
 from quadrat.gp import LeaveOneOut
 from quadrat.gp.ensemble import Ensemble
 from quadrat.gp.uneven_noise import UnevenNoise
@@ -133,6 +135,7 @@ class AutoSearch(Search):
         self._failed: set[bytes] = set()
         self._pruned: dict[bytes, Array] = {}  # points, the latest last
         self._design = SobolSearch().start(domain, seed)
+        self._contradicted = False  # that there is no noise
 
     @property
     def surrogates(self) -> Surrogates:
@@ -153,11 +156,27 @@ class AutoSearch(Search):
 
     def tell(self, observation: Observation) -> None:
         self.surrogates.tell([observation])
+        self._warn_of_noise()
         self.cells.tell(self.surrogates, [observation])
 
     def tell_many(self, observations: Sequence[Observation]) -> None:
         self.surrogates.tell(observations)
+        self._warn_of_noise()
         self.cells.tell_many(self.surrogates, observations)
+
+    def _warn_of_noise(self) -> None:
+        """Say once that values at one point differ, where it is stated that there is no noise."""
+        if self.method.noise != 0.0 or self._contradicted or not self.model.is_of_all:
+            return
+        differing = self.model.differing()
+        if differing is not None:
+            self._contradicted = True
+            warnings.warn(
+                f"noise=0 is stated, but one setting gave {differing[0]:g} and {differing[1]:g}: state how large the"
+                " noise is, or leave noise out and it is learned",
+                QuadratWarning,
+                stacklevel=2,
+            )
 
     def fail(self, number: int, x: Array) -> None:
         failed = Failure(number, x)

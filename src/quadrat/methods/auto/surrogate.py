@@ -444,6 +444,12 @@ class LearnedModel:
         """All observations, shape (N,)."""
         return self._values(len(self._y))
 
+    def differing(self) -> tuple[float, float] | None:
+        """Return two different values that were told of one point; None where there are none."""
+        first, group = group_rows(self.domain.features(self.x))
+        other = np.flatnonzero(self.y != self.y[first][group])
+        return (float(self.y[first[group[other[0]]]]), float(self.y[other[0]])) if len(other) else None
+
     def observed_at(self, points: Array) -> Array:
         """Return the mean of what was told at each of these evaluated points, (m, D), shape (m,)."""
         _, group = group_rows(self.domain.features(np.vstack([self.x, points])) + 0.0)
