@@ -196,7 +196,7 @@ def _restart(rows: Sequence[Row]) -> str:
     text = table((f"restart at N = {rows[0]['n']:,}", "CPU s", "/ one ask (lowest to highest round)"), lines)
     same = sum(row["same"] for row in rows)
     megabytes = _over_rows(rows, lambda row: row["state_mb"])
-    how = f"One ask is the mean of the last {rows[0]['turns']}: some are quicker than others."
+    how = f"One ask is the mean of the last {min(rows[0]['turns'], rows[0]['n'])}: some are quicker than others."
     found = f"The next suggestion is identical in {same} of {len(rows)} rounds. The state is {megabytes} MB."
     return f"{text}\n\n{how} {found}"
 
