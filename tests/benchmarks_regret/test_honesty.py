@@ -35,7 +35,10 @@ def test_a_line_counts_what_holds() -> None:
     rows = [statement(*of, seed=seed) for seed, of in enumerate(stated)]
     found = honesty.line("all", honesty.statements(rows))
     assert found[:6] == ("all", "4", "50 %", "50 %", "75 %", "+0.50")
-    assert found[7] == "75 %"
+    assert found[7:9] == ("4", "75 %")
+    del rows[0]["sizes"][0]["upper"]  # of before gains were drawn as they are
+    found = honesty.line("all", honesty.statements(rows))
+    assert (found[1], found[7:9]) == ("4", ("3", "67 %"))
 
 
 def test_spikes_are_shown_apart() -> None:
