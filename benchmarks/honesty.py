@@ -10,8 +10,8 @@ with f at the recommended point, and the gain's 90 % quantile with the true one.
 running, `--failures` lets a fifth of the evaluations fail, at random.
 
 Finished runs are kept in benchmarks/results/honesty.jsonl and not run again; then benchmarks/results/honesty.md is
-written from those of even seeds. The method was made with odd ones. `--report` only writes. Rows of before gains were drawn
-as they are have no upper value; their intervals are those of the method as it is, bit for bit.
+written from those of even seeds. The method was made with odd ones. `--report` only writes. Rows of before gains were
+drawn as they are have no upper value; their intervals are those of the method as it is, bit for bit.
 """
 
 from __future__ import annotations
