@@ -134,8 +134,9 @@ Each line is the full method with one thing changed; `benchmarks/regret/ablation
 
 ## What limits this
 
-- The settings of the method were chosen on odd seeds of these functions, and the table is of odd seeds too: it may
-  favour the full method. The [comparison with other tools](../benchmarks/regret/results/report.md) has even seeds.
+- The settings of the method were chosen on other odd seeds of the same functions: the table may favour the full method.
+  It has few seeds, and an interval that reaches 1 says that nobody knows yet what that part buys. The [comparison with
+  other tools](../benchmarks/regret/results/report.md) has even seeds.
 - The priors were chosen on odd seeds of the functions of `benchmarks/honesty.py`, whose
   [table](../benchmarks/results/honesty.md) has even ones; on functions of another kind, statements may hold more or
   less often.
