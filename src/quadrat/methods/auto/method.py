@@ -390,7 +390,8 @@ class AutoSearch(Search):
         found, winsorization = found.mapped(fitted.transform.undo), fitted.transform.winsorization
         if winsorization is None:  # what was told, and not what is left of it after there and back
             same = np.isclose(found.observed, told, rtol=1e-12, atol=1e-12 * fitted.transform.scale)
-            return replace(found, observed=np.where(same, told, found.observed))
+            exact = np.where(same, told, found.observed)
+            return replace(found, observed=exact, seen=exact)
         return replace(found, observed=np.where(winsorization(told) == told, found.observed, told))
 
     def _rank(self, incumbent: Incumbent) -> tuple[bool, bool, float]:
