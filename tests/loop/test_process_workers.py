@@ -17,6 +17,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, wait
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import quadrat as qd
@@ -170,6 +171,42 @@ def test_no_more_processes_than_asked_for_and_they_are_used_again(workers: Proce
     pids |= set(workers.map(own_pid, [0.05] * 6))
     assert len(pids) == 2
     assert os.getpid() not in pids
+
+
+def drawn_here(seconds: float) -> tuple[int, float]:
+    time.sleep(seconds)
+    return os.getpid(), float(np.random.random())  # noqa: NPY002  # as objectives do
+
+
+def test_workers_draw_different_numbers(workers: ProcessWorkers) -> None:
+    """They are forked from one server: with its generator, trials that run side by side would share their noise."""
+    drawn = [future.result() for future in [workers.submit(drawn_here, 0.3) for _ in range(4)]]
+    assert len({pid for pid, _ in drawn}) == 2
+    assert len({number for _, number in drawn}) == 4
+
+
+def noise(params: dict[str, float]) -> float:
+    time.sleep(0.3)
+    return float(np.random.random())  # noqa: NPY002
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="nothing is forked here")
+def test_forked_workers_of_a_pool_draw_different_numbers() -> None:
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+        found = qd.minimize(noise, qd.Space(x=qd.Float(0, 1)), n_trials=4, executor=pool, seed=0)
+    assert len({trial.value for trial in found.trials}) == 4
+
+
+def seeded() -> None:
+    np.random.seed(os.getpid())  # noqa: NPY002
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="nothing is forked here")
+def test_the_seeds_of_a_pool_are_left_alone() -> None:
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork"), initializer=seeded) as pool:
+        pid = pool.submit(os.getpid).result()
+        found = qd.minimize(noise, qd.Space(x=qd.Float(0, 1)), n_trials=1, executor=pool, seed=0)
+    assert found.trials[0].value == np.random.RandomState(pid).random()
 
 
 def test_a_death_costs_the_call_that_ran_there_and_no_other(workers: ProcessWorkers) -> None:

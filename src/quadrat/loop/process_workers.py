@@ -33,7 +33,7 @@ from threadpoolctl import threadpool_limits
 
 from quadrat._core.moved import renamed
 from quadrat.errors import InvalidInput
-from quadrat.loop.workers import WorkerDied, with_errors_that_travel
+from quadrat.loop.workers import WorkerDied, new_random_state, with_errors_that_travel
 
 __all__ = ["ProcessWorkers", "objective_begins"]
 
@@ -299,11 +299,12 @@ def _lives(group: int) -> bool:
 
 
 def _begin_worker(environment: dict[str, str], folder: str, start_method: str | None, signs: Connection) -> None:
-    """Prepare a new process: it gets a group with a guard, and the environment and the folder of the parent.
+    """Prepare a new process: it gets a group with a guard, random numbers of its own, and the parent's surroundings.
 
     Processes that an objective begins start as they would in the parent.
     """
     _signs[:] = [signs]
+    new_random_state()
     multiprocessing.set_start_method(start_method, force=True)
     os.environ.clear()
     os.environ.update(environment)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from concurrent.futures import (
@@ -19,6 +20,8 @@ from pickle import dumps, loads
 from traceback import format_tb
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+import numpy as np
+
 from quadrat.errors import InvalidInput
 from quadrat.optimizer import Trial
 
@@ -32,6 +35,7 @@ __all__ = [
     "WorkerDied",
     "Workers",
     "error_text",
+    "new_random_state",
     "with_errors_that_travel",
     "workers_for",
 ]
@@ -79,6 +83,29 @@ def with_errors_that_travel(call: Callable[..., _T], *args: Any) -> _T:
         else:
             raise
     raise sent
+
+
+def new_random_state() -> None:
+    """Give NumPy's global generator a state of its own, from the entropy of the operating system.
+
+    A process that was forked has the state of its parent. So all forked workers would draw the same numbers: trials
+    that run side by side would share their noise, and noise that agrees looks like signal. Python's own `random` module
+    does the same after a fork.
+    """
+    np.random.seed()  # noqa: NPY002  # the global generator is what objectives use
+
+
+_inherited: list[bool] = []  # not empty in a process that was forked and whose generator has its parent's state
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=partial(_inherited.append, True))
+
+
+def with_noise_of_its_own(objective: Objective, params: dict[str, Any]) -> Any:
+    """Call an objective in a process of a pool, whose first call has `new_random_state` where it was forked."""
+    if _inherited:
+        _inherited.clear()
+        new_random_state()
+    return objective(params)
 
 
 @dataclass(frozen=True)
@@ -170,8 +197,11 @@ class OnExecutor:
     """Keeps `n` trials on an executor of the `concurrent.futures` kind (threads, processes, Dask, ...)."""
 
     def __init__(self, objective: Objective, executor: Executor, n: int) -> None:
-        in_processes = isinstance(executor, ProcessPoolExecutor)
-        self._objective = partial(with_errors_that_travel, objective) if in_processes else objective
+        self._objective = objective
+        if isinstance(executor, ProcessPoolExecutor):
+            if getattr(executor, "_initializer", None) is None:  # one may seed generators, and knows better
+                objective = partial(with_noise_of_its_own, objective)
+            self._objective = partial(with_errors_that_travel, objective)
         self._executor = executor
         self._n = n
         self._running: dict[Future[Any], Trial] = {}
