@@ -19,9 +19,15 @@ Where some variances are known, A has the term diag(v) / s^2, and log s is one o
 measurement is s^2 rho w_i (`Observations.noise_factor`), 1 / r_i becomes w_i / r_i, S is the sum of all S_i / w_i, and
 the log density has the term - sum of (r_i - 1) log(w_i) / 2 in addition.
 
+A likelihood that counts to a power below 1 is less sure of what no function has: one smoothness and one length-scale
+for each axis everywhere. Noise does not change with the model: samples of such a posterior have their kernel and their
+length-scales from it, and their noise and s^2, given these, from the whole likelihood.
+
 Samples come from importance sampling: for each kernel a Student-t density around the mode, with the Fisher information
-there as its precision, and a share of draws from the prior. Weights are Pareto-smoothed [V24] and resampled. A kernel
-counts by its evidence, not by the height of its mode. Samples are a function of the observations and the generator.
+there as its precision, and a share of draws from the prior. Values may be a rough function or a smooth one with noise:
+where climbs from little and from much noise end at two modes, there is a density around each. Weights are
+Pareto-smoothed [V24] and resampled. A kernel counts by its evidence, not by the height of its mode. Samples are a
+function of the observations and the generator.
 
 References
 ----------
@@ -59,6 +65,11 @@ _BORDER = 1e12  # times y' y, below A: larger than y' A^-1 y, which is below y' 
 _REACH = 8.0  # prior standard deviations beyond which no parameter is looked at
 _TOLERANCE = 1e-4  # relative change of the log density at which the search for a mode ends: proposals need no more
 _LEAST_PRECISION = 1e-6
+_APART = 1.0  # in some logarithm: nearer ends of two climbs are one mode
+_BESIDE = 4.0  # log density below the highest mode, beyond which another one is negligible
+_NOISE_GRID = 65  # values of the noise ratio at which its density is computed, where it is drawn given all else
+_NOISE_REACH = 4.0  # prior standard deviations of its logarithm, between which
+_NEGLIGIBLE = 14.0  # below the highest log density: less than a millionth of it
 _TAIL = 5  # weights without which no tail is fitted
 
 
@@ -76,23 +87,23 @@ class HyperPriors:
         Standard deviation of the shift that the logs of length-scales share, >= 0.
     noise_ratio
         Of rho, the noise variance of one measurement divided by s^2. By default the standard deviation of the noise is
-        between .03 and 3 times that of the signal, with 95 %.
+        between .02 and 6 times that of the signal, with 95 %: there may be next to no noise, or little else.
     shape, rate
-        a and b of the inverse-gamma prior of s^2, > 0.
+        a and b of the inverse-gamma prior of s^2, > 0. By default s is above .13, with 99.7 %, and above 1, with 10 %.
     separate_lengthscales
         Indices of length-scales that share nothing, such as that of a choice among numbers.
 
     Examples
     --------
     >>> HyperPriors().noise_ratio
-    LogNormal(mean=-2.3, sd=2.3)
+    LogNormal(mean=-2.3, sd=3.0)
     """
 
     lengthscale: LogNormal = field(default=LogNormal(-0.7, 0.5))
     common_lengthscale: float = field(default=1.0, kw_only=True)
-    noise_ratio: LogNormal = field(default=LogNormal(-2.3, 2.3), kw_only=True)
+    noise_ratio: LogNormal = field(default=LogNormal(-2.3, 3.0), kw_only=True)
     shape: float = field(default=1.0, kw_only=True)
-    rate: float = field(default=0.5, kw_only=True)
+    rate: float = field(default=0.1, kw_only=True)
     separate_lengthscales: tuple[int, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
@@ -154,7 +165,7 @@ class HyperSamples:
 
 @dataclass(frozen=True)
 class _Proposals:
-    """Proposals for one kernel: a Student-t around its mode, mixed with the prior."""
+    """Proposals for one kernel: a Student-t around a mode."""
 
     mode: Array
     precision: Array  # (p, p)
@@ -178,7 +189,7 @@ class HyperPosterior:
     groups
         The length-scale of each column, 0, 1, ...; None gives each column its own.
     power
-        In (0, 1]: the likelihood counts to this power. Less than 1 gives a tempered posterior, which is less sure.
+        In (0, 1]: the likelihood counts to this power for kernels and length-scales. Less than 1 is less sure of them.
 
     Attributes
     ----------
@@ -252,7 +263,7 @@ class HyperPosterior:
             wide[:-1, :-1], wide[-1, -1] = covariance, 4.0
             covariance = wide
         self._mean, self._covariance = mean, covariance
-        self._found: dict[int, _Proposals] = {}  # what was found of each kernel
+        self._found: dict[int, list[_Proposals]] = {}  # around the modes of each kernel, the highest first
 
     # --- the density
 
@@ -321,6 +332,13 @@ class HyperPosterior:
 
     def mode(self, kernel: int, starts: Sequence[Array]) -> tuple[Array, float]:
         """Return the highest local maximum for a `kernel` that is reached from `starts`, (p,), and the log density."""
+        return self.modes(kernel, starts)[0]
+
+    def modes(self, kernel: int, starts: Sequence[Array]) -> list[tuple[Array, float]]:
+        """Return local maxima (p,) for a `kernel` that are reached from `starts`, and their log densities.
+
+        The highest comes first. Others are there if they lie apart from it and are not negligible beside it.
+        """
         from scipy.optimize import minimize
 
         box = self._box
@@ -329,12 +347,19 @@ class HyperPosterior:
             value, gradient = self.value_and_gradient(kernel, parameters)
             return -value, -gradient
 
-        climbs = [
-            minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=box, options={"ftol": _TOLERANCE})
-            for start in starts
-        ]
-        best = min(climbs, key=lambda climb: float(climb.fun))
-        return np.asarray(best.x), -float(best.fun)
+        climbs = sorted(
+            (
+                minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=box, options={"ftol": _TOLERANCE})
+                for start in starts
+            ),
+            key=lambda climb: float(climb.fun),
+        )
+        found = [climbs[0]]
+        for climb in climbs[1:]:
+            apart = min(float(np.abs(climb.x - other.x).max()) for other in found)
+            if apart > _APART and climb.fun < climbs[0].fun + _BESIDE:
+                found.append(climb)
+        return [(np.asarray(climb.x), -float(climb.fun)) for climb in found]
 
     @property
     def _box(self) -> list[tuple[float, float]]:
@@ -393,7 +418,7 @@ class HyperPosterior:
 
         Up to a constant that is the same for any part of the variances that is known: more of it may be compared.
         """
-        each = np.array([shape.evidence for shape in self._shapes])
+        each = np.array([self.laplace(kernel) for kernel in range(len(self.kernels))])
         # What `log_density` leaves out where s^2 is integrated: the integral of exp(-2 a t - b exp(-2 t)) over
         # t = log s is b^-a Gamma(a) / 2. And what Laplace's Gaussian integral has for each parameter.
         rest = 0.0 if self._has_known else lgamma(self._shape) - log(2)
@@ -411,15 +436,14 @@ class HyperPosterior:
         """
         as_whole(count, name="count", at_least=1)
         as_whole(proposals, name="proposals", at_least=1)
-        shapes = self._shapes
-        evidence = np.array([shape.evidence for shape in shapes])
+        evidence = np.array([self.laplace(k) for k in range(len(self.kernels))])
         # Laplace's evidence is rough, so it is tempered, and no kernel goes without proposals.
         share = np.exp(0.5 * (evidence - evidence.max()))
         share = _EVERY_KERNEL / len(share) + (1 - _EVERY_KERNEL) * share / share.sum()
         numbers = np.maximum(np.round(proposals * share).astype(int), _FEWEST)
-        drawn = [self._propose(k, shape, int(m), rng) for k, (shape, m) in enumerate(zip(shapes, numbers, strict=True))]
+        drawn = [self._propose(k, self._shapes_of(k), int(m), rng) for k, m in enumerate(numbers)]
         parameters, logs, rate = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
-        kernel = np.repeat(np.arange(len(shapes)), numbers)
+        kernel = np.repeat(np.arange(len(self.kernels)), numbers)
         smoothed, pareto_shape = pareto_smooth(logs)
         weights = np.exp(smoothed - smoothed.max())
         weights /= weights.sum()
@@ -427,76 +451,164 @@ class HyperPosterior:
         places = (np.arange(count) + rng.random()) / count
         chosen = np.minimum(np.searchsorted(np.cumsum(weights), places), len(weights) - 1)
         scales, ratio, s2 = self._read(parameters[chosen])
+        rate, shape = rate[chosen], self._shape
+        if self.power < 1 and self._learns_noise:
+            whole = self.of(self.data, power=1.0)
+            ratio, rate = whole._draw_noise(kernel[chosen], parameters[chosen], rng)
+            shape = whole._shape
         if not self._has_known:
-            s2 = rate[chosen] / self._gamma(count, rng)
+            s2 = rate / self._gamma(shape, count, rng)
         return HyperSamples(
             kernel[chosen],
             scales,
             s2,
             ratio * s2,
-            np.bincount(kernel, weights, len(shapes)).astype(np.float64),
+            np.bincount(kernel, weights, len(self.kernels)).astype(np.float64),
             float(1 / np.sum(weights**2)),
             pareto_shape,
         )
 
     def laplace(self, kernel: int) -> float:
         """Return the log evidence of a `kernel`, by Laplace's approximation, up to the constant of `log_density`."""
-        return self._shape_of(kernel).evidence
+        return float(np.logaddexp.reduce([shape.evidence for shape in self._shapes_of(kernel)]))
 
     @property
     def _shapes(self) -> list[_Proposals]:
-        """The proposals of each kernel."""
-        return [self._shape_of(kernel) for kernel in range(len(self.kernels))]
+        """The proposals around the highest mode of each kernel."""
+        return [self._shapes_of(kernel)[0] for kernel in range(len(self.kernels))]
 
-    def _shape_of(self, kernel: int) -> _Proposals:
-        """Return the proposals of a kernel; modes are sought from that of the middle kernel, which is found first."""
+    def _shapes_of(self, kernel: int) -> list[_Proposals]:
+        """Return the proposals of a kernel; modes are sought from those of the middle kernel, found first."""
         if kernel in self._found:
             return self._found[kernel]
         middle = len(self.kernels) // 2
         if kernel == middle:
             low, high = self._mean.copy(), self._mean.copy()
-            if self._learns_noise:  # the values may be signal or noise: both may be a mode
+            if self._learns_noise:  # the values may be a rough signal, or noise: both may be a mode
+                low[: self.groups] -= self.priors.common_lengthscale
                 low[self.groups] -= 0.5 * self.priors.noise_ratio.sd
                 high[self.groups] += self.priors.noise_ratio.sd
-            mode, height = self.mode(kernel, [low, high] if self._learns_noise else [low])
+            starts = [low, high] if self._learns_noise else [low]
         else:
-            mode, height = self.mode(kernel, [self._shape_of(middle).mode])
+            starts = [shape.mode for shape in self._shapes_of(middle)]
+        self._found[kernel] = [self._around(kernel, *found) for found in self.modes(kernel, starts)]
+        return self._found[kernel]
+
+    def _around(self, kernel: int, mode: Array, height: float) -> _Proposals:
+        """Return the proposals around a mode (p,) of so high a log density."""
         values, vectors = np.linalg.eigh(self.information(kernel, mode))
         values = np.maximum(values, _LEAST_PRECISION)
         precision = (vectors * values) @ vectors.T
         log_root = -0.5 * float(np.log(values).sum())
-        self._found[kernel] = _Proposals(mode, precision, vectors / np.sqrt(values), log_root, height + log_root)
-        return self._found[kernel]
+        return _Proposals(mode, precision, vectors / np.sqrt(values), log_root, height + log_root)
 
     def _propose(
-        self, kernel: int, shape: _Proposals, count: int, rng: np.random.Generator
+        self, kernel: int, shapes: Sequence[_Proposals], count: int, rng: np.random.Generator
     ) -> tuple[Array, Array, Array]:
-        """Return parameters (count, p), logs of their importance weights and rates of s^2, each (count,)."""
+        """Return parameters (count, p), logs of their importance weights and rates of s^2, each (count,).
+
+        All are weighted as draws of one mixture, of the prior and of the densities around the modes.
+        """
         p, f = len(self.names), _FREEDOM
         of_prior = max(1, round(_PRIOR_SHARE * count))
         normal = rng.standard_normal((count, p))
         prior_root = np.linalg.cholesky(self._covariance)
-        parameters = shape.mode + (normal / np.sqrt(rng.chisquare(f, (count, 1)) / f)) @ shape.root.T
+        wide = normal / np.sqrt(rng.chisquare(f, (count, 1)) / f)
+        parameters = np.empty((count, p))
         parameters[:of_prior] = self._mean + normal[:of_prior] @ prior_root.T
+        parts = np.array_split(np.arange(of_prior, count), len(shapes))
+        for shape, part in zip(shapes, parts, strict=True):
+            parameters[part] = shape.mode + wide[part] @ shape.root.T
         reach = _REACH * np.sqrt(np.diagonal(self._covariance))
         inside = (np.abs(parameters - self._mean) <= reach).all(axis=1)
         value, rate = self.log_density(kernel, np.clip(parameters, self._mean - reach, self._mean + reach))
-        away = parameters - shape.mode
-        log_t = lgamma((f + p) / 2) - lgamma(f / 2) - 0.5 * p * log(f * pi) - shape.log_root
-        log_t = log_t - 0.5 * (f + p) * np.log1p(np.einsum("pi,ij,pj->p", away, shape.precision, away) / f)
+        log_t = np.full(count, -inf)
+        for shape, part in zip(shapes, parts, strict=True):
+            if not len(part):
+                continue
+            away = parameters - shape.mode
+            each = lgamma((f + p) / 2) - lgamma(f / 2) - 0.5 * p * log(f * pi) - shape.log_root
+            each = each - 0.5 * (f + p) * np.log1p(np.einsum("pi,ij,pj->p", away, shape.precision, away) / f)
+            log_t = np.logaddexp(log_t, each + log(len(part) / count))
         whitened = np.linalg.solve(prior_root, (parameters - self._mean).T)
         log_prior = -0.5 * (whitened**2).sum(axis=0) - 0.5 * p * log(2 * pi)
         log_prior -= float(np.log(np.diagonal(prior_root)).sum())
-        share = of_prior / count
-        log_proposal = np.logaddexp(np.log1p(-share) + log_t if share < 1 else -inf, log(share) + log_prior)
+        log_proposal = np.logaddexp(log_t, log(of_prior / count) + log_prior)
         logs = np.where(inside, value - log_proposal - log(count), -inf)
         return parameters, logs, rate
 
-    def _gamma(self, count: int, rng: np.random.Generator) -> Array:
+    def _draw_noise(self, kernel: Ints, parameters: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Draw rho given everything else in each row of `parameters` (S, p), which has the `kernel` (S,) of its number.
+
+        The density of log rho is computed on a grid, twice: first wherever the prior may have it, then where it is. On
+        a grid it costs one eigendecomposition: with A = B + rho W, B = L L' and L^-1 W L'^-1 = V diag(m) V', the
+        determinant of A is that of B times the product of all 1 + rho m_i, and V' L^-1 makes A diagonal.
+
+        Returns
+        -------
+        ratio
+            rho, shape (S,).
+        rate
+            The rate of the inverse gamma of s^2, at that rho, shape (S,).
+        """
+        spectra = self._noise_spectra(kernel, parameters)
+        count = len(parameters)
+        spread = _NOISE_REACH * self.priors.noise_ratio.sd
+        low = np.full(count, self.priors.noise_ratio.mean - spread)
+        high = low + 2 * spread
+        for _ in range(2):
+            grid = np.linspace(low, high, _NOISE_GRID, axis=1)
+            logs, rates = self._along_noise(spectra, parameters, grid)
+            logs = logs - logs.max(axis=1, keepdims=True)
+            is_near = logs > -_NEGLIGIBLE
+            first, last = is_near.argmax(axis=1), _NOISE_GRID - 1 - is_near[:, ::-1].argmax(axis=1)
+            low = grid[np.arange(count), np.maximum(first - 1, 0)]
+            high = grid[np.arange(count), np.minimum(last + 1, _NOISE_GRID - 1)]
+        # Between points of the grid the density is linear, and its distribution function nearly so.
+        density = np.exp(logs)
+        below = np.cumsum(np.hstack([np.zeros((count, 1)), density[:, 1:] + density[:, :-1]]), axis=1)
+        wanted = rng.random(count) * below[:, -1]
+        at = np.array([np.interp(*each) for each in zip(wanted, below, grid, strict=True)])
+        rate = np.array([np.interp(*each) for each in zip(at, grid, rates, strict=True)])
+        return np.exp(at), rate
+
+    def _noise_spectra(self, kernel: Ints, parameters: Array) -> tuple[Array, Array, Array, Array]:
+        """Return m, V' L^-1 y and V' L^-1 1, each (S, n), and log det B, (S,), as of `_draw_noise`."""
+        n, count = len(self.data), len(parameters)
+        scales, _, s2 = self._read(parameters)
+        B = np.zeros((count, n, n))
+        for k in np.unique(kernel):
+            of = np.flatnonzero(kernel == k)
+            h = np.sqrt(scales[of] ** -2.0 @ self._squares)
+            B[of[:, None], self._columns, self._rows] = self.kernels[k].profile(h)
+        B[:, np.arange(n), np.arange(n)] = 1 + _JITTER + self._known / s2[:, None]
+        L = np.linalg.cholesky(B)
+        half = np.array([lapack.dtrtri(each, lower=1)[0] for each in L])  # L^-1
+        m, V = np.linalg.eigh((half * self._share) @ half.transpose(0, 2, 1))
+        turned = V.transpose(0, 2, 1) @ (half @ self._right)
+        logdet = 2 * np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
+        return np.maximum(m, 0.0), turned[:, :, 0], turned[:, :, 1], logdet
+
+    def _along_noise(
+        self, spectra: tuple[Array, Array, Array, Array], parameters: Array, grid: Array
+    ) -> tuple[Array, Array]:
+        """Return what `log_density` does, (S, g), at `parameters` (S, p) with the logs of rho of a `grid`, (S, g)."""
+        m, y, ones, logdet = (part[:, None] for part in spectra)
+        points = np.repeat(parameters, grid.shape[1], axis=0)
+        points[:, self.groups] = grid.ravel()
+        _, ratio, s2 = self._read(points)
+        diagonal = 1 + np.exp(grid)[:, :, None] * m
+        total = (ones**2 / diagonal).sum(axis=2)
+        Q = (y**2 / diagonal).sum(axis=2) - (y * ones / diagonal).sum(axis=2) ** 2 / total
+        logdet = logdet + np.log(diagonal).sum(axis=2)
+        value, rate = self._density(points, ratio, s2, logdet.ravel(), np.maximum(Q, 0.0).ravel(), total.ravel())
+        return value.reshape(grid.shape), rate.reshape(grid.shape)
+
+    def _gamma(self, shape: float, count: int, rng: np.random.Generator) -> Array:
         """Return draws of the gamma distribution, one from each of `count` equally likely parts, in random order."""
         from scipy.special import gammaincinv
 
-        return np.asarray(gammaincinv(self._shape, rng.permutation((np.arange(count) + rng.random(count)) / count)))
+        return np.asarray(gammaincinv(shape, rng.permutation((np.arange(count) + rng.random(count)) / count)))
 
     # --- parts
 

@@ -107,7 +107,7 @@ class Auto(Method):
         handles=("pending points", "replicates", "standard errors", "integers and choices", "failures", "constraints"),
     )
     estimates_gain: ClassVar[bool] = True
-    version: ClassVar[int] = 2  # 1 had a few modes of the hyper-posterior, and factors, where samples are now
+    version: ClassVar[int] = 3  # 1 had modes of the hyper-posterior and factors; 2 believed in less and in more noise
 
     n_initial: int = 5
     noise: float | None = None

@@ -496,7 +496,8 @@ class LearnedModel:
         No function is a draw of the model, and hyper-parameters that describe it well in one region do not in another.
         The likelihood that says so is only as sure as that, however many values there are: with N of them it counts to
         the power a / (a + N), a = `COARSENED` / D: the coarsened posterior [MD19]. The more axes there are, the less of
-        the space the values have visited, and the less they say of what is elsewhere. f is conditioned on all values.
+        the space the values have visited, and the less they say of what is elsewhere. The noise is the same wherever
+        it was met, so that all values count for it in full: see `HyperPosterior`. f is conditioned on all values.
         """
         if self._stated is None:
             everything = len(self._at)
