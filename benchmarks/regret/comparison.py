@@ -22,7 +22,7 @@ from quadrat._core.arrays import Array
 from regret.rows import Row
 from regret.suite import SUITES
 
-__all__ = ["RESOLUTION", "Comparison", "Interval", "Measure", "ratio_of_medians", "words"]
+__all__ = ["RESOLUTION", "Comparison", "Interval", "Measure", "paired_ratio", "ratio_of_medians", "words"]
 
 RESOLUTION = 0.002  # of skill
 FEWEST = 3  # seeds of an interval
@@ -76,6 +76,32 @@ def ratio_of_medians(pairs: Sequence[tuple[Array, Array]], *, least: float = 0.0
     return Interval(float(np.exp(np.mean(logs))), float(np.exp(low)), float(np.exp(high)), len(logs), fewest)
 
 
+def paired_ratio(pairs: Sequence[tuple[Array, Array]], *, least: float) -> Interval | None:
+    """Return the geometric mean over problems and seeds of (the first / the second); None without problems.
+
+    Every pair of runs counts, not the middle ones alone, so that smaller differences show. Seeds are resampled within
+    each problem.
+
+    Parameters
+    ----------
+    pairs
+        For each problem two arrays of shape (seeds,), in the same order of seeds.
+    least
+        Values below it count as it: a run that came very near does not outweigh all others.
+    """
+    rng = np.random.default_rng(0)
+    means, resampled = [], []
+    for mine, theirs in pairs:
+        logs = np.log(np.maximum(mine, least) / np.maximum(theirs, least))
+        means.append(logs.mean())
+        resampled.append(logs[rng.integers(len(logs), size=(_RESAMPLES, len(logs)))].mean(axis=1))
+    if not means:
+        return None
+    low, high = np.percentile(np.mean(resampled, axis=0), _PERCENTILES)
+    fewest = min(len(mine) for mine, _ in pairs)
+    return Interval(float(np.exp(np.mean(means))), float(np.exp(low)), float(np.exp(high)), len(means), fewest)
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Regrets by method, problem and seed.
@@ -123,13 +149,24 @@ class Comparison:
 
     def ratio(self, method: str, other: str, problems: Sequence[str], measure: Measure) -> Interval | None:
         """The ratio of a method's regret to another's over the problems that both have seeds of in common."""
+        return ratio_of_medians(self._pairs(method, other, problems, measure))
+
+    def paired_ratio(
+        self, method: str, other: str, problems: Sequence[str], measure: Measure, *, least: float
+    ) -> Interval | None:
+        """The same, run by run; regrets below `least` count as it."""
+        return paired_ratio(self._pairs(method, other, problems, measure), least=least)
+
+    def _pairs(
+        self, method: str, other: str, problems: Sequence[str], measure: Measure
+    ) -> list[tuple[Array, Array]]:
         pairs = []
         for problem in problems:
             common = self.seeds(method, problem) & self.seeds(other, problem)
             if common:
                 mine, theirs = (self.regrets(name, problem, measure, common) for name in (method, other))
                 pairs.append((mine, theirs))
-        return ratio_of_medians(pairs)
+        return pairs
 
     def ranks(self, methods: Sequence[str], problems: Sequence[str], measure: Measure) -> dict[str, Interval]:
         """Mean ranks among methods, 1 the best, over the problems and seeds that all of them have."""

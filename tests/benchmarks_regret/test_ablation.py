@@ -189,6 +189,14 @@ def test_plain_problems_have_a_table_of_their_own() -> None:
     assert "shifted" not in text
 
 
+def test_two_suites_have_a_table_together() -> None:
+    rows = made_up({ablation.FULL: 1.0, "no climbs": 2.0}, suite.SUITES["plain"], range(6))
+    rows += made_up({ablation.FULL: 1.0, "no climbs": 8.0}, suite.SUITES["shifted"], range(6))
+    text = ablation.report(rows)
+    assert text.index("| variant, all problems |") < text.index("| variant, shifted problems |")
+    assert "| 3 | 4.00 (4.00 to 4.00) |" in text  # the geometric mean of 2 and 8
+
+
 def test_without_rows_every_line_says_so() -> None:
     text = ablation.report([])
     for name, variant in ablation.VARIANTS.items():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from regret import ablation, bbob, parallel, report, run, suite
 from regret.adapter import Adapter, Random
-from regret.comparison import RESOLUTION, Comparison, ratio_of_medians
+from regret.comparison import RESOLUTION, Comparison, paired_ratio, ratio_of_medians
 from regret.roster import OURS, ROSTER, adapter_class
 from regret.rows import RESULTS, Row, cell_of, read_rows
 from regret.task import NOISE, Params
@@ -251,6 +251,17 @@ def test_ratios_of_counts_survive_zeros() -> None:
     assert found is not None
     assert (found.value, found.low, found.high, found.seeds) == pytest.approx((1 / 16, 1 / 16, 1 / 16, 3))
     assert ratio_of_medians([]) is None
+
+
+def test_paired_ratios_count_every_pair() -> None:
+    """Medians of both are 2; pair by pair the first is a quarter, equal and twice."""
+    mine, theirs = np.array([1.0, 2.0, 4.0]), np.array([4.0, 2.0, 2.0])
+    found = paired_ratio([(mine, theirs)], least=0.5)
+    assert found is not None
+    assert found.value == pytest.approx(0.5 ** (1 / 3))
+    assert 0.25 <= found.low <= found.value <= found.high <= 2.0
+    assert paired_ratio([(np.zeros(3), theirs)], least=2.0) == paired_ratio([(theirs / theirs, theirs)], least=2.0)
+    assert paired_ratio([], least=0.5) is None
 
 
 def test_the_page_and_the_figure_come_from_rows() -> None:
