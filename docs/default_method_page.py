@@ -91,7 +91,7 @@ Integers and choices are tried at their neighbours.
 
 **Second looks.** What is recommended is an evaluated point, so noise at the best ones matters. One more observation is
 worth the rise of the best posterior mean that it is expected to bring, the knowledge gradient [F09]. If one of the
-{promising} best evaluated points is worth more than {repeat_worth:g} times as much as the new point, and not next to
+{promising} best evaluated points is worth more than the new point, and not next to
 nothing, it is evaluated again.
 
 **Failures.** Where trials failed, the improvement is weighted by the chance to succeed [G14]. The chance is learned by
@@ -206,7 +206,6 @@ def page(rows: Sequence[Row]) -> str:
         steps=auto_score.STEPS - 1,  # the first of the calls is at the start
         most_running=crowd.MOST,
         promising=auto.PROMISING,
-        repeat_worth=auto.REPEAT_WORTH,
         doubt=auto_score.DEVIATION_FACTOR,
         upper=100 * CREDIBLE_LEVEL,
         dense=auto._DENSE,

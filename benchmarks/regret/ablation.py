@@ -38,7 +38,6 @@ import quadrat as qd
 from quadrat._core.arrays import Array
 from quadrat.gp import HyperPriors, LogNormal
 from quadrat.methods.auto import acquisition as auto_score
-from quadrat.methods.auto import method as auto_method
 from quadrat.methods.auto import surrogate as auto_model
 from quadrat.methods.auto.method import Auto, AutoSearch
 from quadrat.methods.base import Domain, Proposal
@@ -182,12 +181,6 @@ VARIANTS = {
         f" {auto_score.DEVIATION_FACTOR:g} times those",
         constants={"DEVIATION_FACTOR": 1.0},
         module=auto_score,
-    ),
-    "second looks as dear": Variant(
-        "a point is measured again as soon as that is worth more than a new point, not"
-        f" {auto_method.REPEAT_WORTH:g} times as much",
-        constants={"REPEAT_WORTH": 1.0},
-        module=auto_method,
     ),
     "no second looks": Variant("no point is evaluated again for its worth", LookingOnce()),
 }

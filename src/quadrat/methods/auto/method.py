@@ -56,7 +56,6 @@ BEST = 4  # evaluated points that candidates are scattered around
 FEWEST = 3  # trials told before the model decides: with several at once, fewer are when the design has been asked for
 PROMISING = 12  # evaluated points, the best, that a second look is considered at
 _LEAST_WORTH = 1e-3  # of the standard deviation of all values, below which no second look is taken
-REPEAT_WORTH = 2.0  # times a new point's worth, for a look again: a new point also says what is around it
 _SCREENED = 1024  # points, of which
 _POINTS, _DRAWS_OF_F = 256, 32  # f is drawn at so many, so often under each sample, to estimate what is still to gain
 _DENSE = 2  # axes, up to which these are dense; with more, f is drawn at all that are screened,
@@ -107,7 +106,7 @@ class Auto(Method):
         handles=("pending points", "replicates", "standard errors", "integers and choices", "failures", "constraints"),
     )
     estimates_gain: ClassVar[bool] = True
-    version: ClassVar[int] = 3  # 1 had modes of the hyper-posterior and factors; 2 believed in less and in more noise
+    version: ClassVar[int] = 3  # 1 had modes of the hyper-posterior and factors, 2 narrower priors of noise and amplitude
 
     n_initial: int = 5
     noise: float | None = None
@@ -317,7 +316,7 @@ class AutoSearch(Search):
         worth = knowledge_gradients(fitted.ensemble, known, new, noise)
         busy = (top[:, None, :] == running[None]).all(axis=2).any(axis=1)
         best = int(np.argmax(np.where(busy, -np.inf, worth[:-1])))
-        enough = max(REPEAT_WORTH * worth[-1], _LEAST_WORTH)
+        enough = max(worth[-1], _LEAST_WORTH)
         return top[best] if not busy[best] and worth[best] > enough else None
 
     def recommend(self, context: Array | None = None) -> Incumbent:
