@@ -121,7 +121,7 @@ one observation. As the highest of so many means is a lucky one, the point with 
 taken. The value that is stated is the median of f there over all samples, its intervals are quantiles: nothing is
 widened. What could still be gained is a distribution: f is drawn at many points, under every sample, and the highest is
 compared with the recommended one. Its mean and its {upper:g} % quantile are stated; of a gain whose mean is the larger
-of the two, the mean alone. With up to {dense} axes f is drawn jointly. With more, it is drawn jointly at {anchors}
+of the two, the mean alone. On one axis f is drawn jointly. With more, it is drawn jointly at {anchors}
 points and, given these, independently at about {screened} others. That makes the highest larger, never smaller: the
 gain is stated from above.
 
@@ -208,7 +208,6 @@ def page(rows: Sequence[Row]) -> str:
         promising=auto.PROMISING,
         doubt=auto_score.DEVIATION_FACTOR,
         upper=100 * CREDIBLE_LEVEL,
-        dense=auto._DENSE,
         anchors=auto._ANCHORS,
         screened=auto._SCREENED,
         problems=len(problems),

@@ -141,7 +141,7 @@ def test_the_slope_equals_finite_differences(functions: tuple[Callable[[Array], 
     assert value.min() < -5
     for axis in range(2):
         numeric = slope_by_differences(chances.log_chance, query, axis)
-        np.testing.assert_allclose(slope[:, axis], numeric, rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(slope[:, axis], numeric, rtol=5e-3, atol=1e-3)
 
 
 def test_the_chance_is_right_where_enough_was_told() -> None:
@@ -217,7 +217,7 @@ def test_order_puts_what_is_believed_first_by_value_and_the_others_by_chance() -
 
 def test_what_runs_is_expected_at_its_mean() -> None:
     """There the belief, whichever it is, becomes certain; elsewhere means stay."""
-    chances, query = constraints_after(slanted, n=6, noise=0.1).current(), np.array([[0.15, 0.5], [0.9, 0.5]])
+    chances, query = constraints_after(slanted, n=12, noise=0.1).current(), np.array([[0.15, 0.5], [0.9, 0.5]])
     before, after = np.exp(chances.log_chance(query)), np.exp(chances.believing(query).log_chance(query))
     assert before[0] > 0.5 > before[1]
     assert after[0] > max(before[0], 0.999)

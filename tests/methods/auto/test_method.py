@@ -785,8 +785,8 @@ def test_the_estimated_gain_shrinks_as_f_becomes_known() -> None:
 
 
 @pytest.mark.parametrize(("n", "noise"), [(6, 0.1), (12, 0.1), (12, 0.5)])
-def test_the_gain_is_that_of_a_direct_simulation(n: int, noise: float) -> None:
-    """Draws of max f - f(x) over a grid and the points told, under each sample: their mean and their quantile."""
+def test_the_gain_is_that_of_a_direct_simulation_or_a_little_more(n: int, noise: float) -> None:
+    """Draws of max f - f(x) over a grid, under each sample: their mean and their quantile. A grid leaves some out."""
     search = search_after(trials(n, noise))
     incumbent = search.recommend()
     gain = incumbent.gain
@@ -799,8 +799,23 @@ def test_the_gain_is_that_of_a_direct_simulation(n: int, noise: float) -> None:
     for mean, joint in zip(*fitted.ensemble.covariances(points), strict=True):
         f = rng.multivariate_normal(mean, joint, size=200, method="eigh")
         drawn.extend((f.max(axis=1) - f[:, 0]).tolist())
-    assert gain.mean == pytest.approx(fitted.transform.above * np.mean(drawn), rel=0.15)
-    assert gain.upper == pytest.approx(fitted.transform.above * np.quantile(drawn, 0.9), rel=0.2)
+    assert 0.97 < gain.mean / (fitted.transform.above * np.mean(drawn)) < 1.3
+    assert 0.95 < gain.upper / (fitted.transform.above * np.quantile(drawn, 0.9)) < 1.3
+
+
+@pytest.mark.parametrize("n", [8, 30])
+def test_with_one_axis_the_gain_is_that_of_a_direct_simulation(n: int) -> None:
+    search, rng = Auto().start(Domain.cube(1), 0), np.random.default_rng(2)
+    for number, x in enumerate(rng.random((n, 1))):
+        search.tell(told(number, x, float(np.sin(5 * x[0])) + 0.1 * float(rng.standard_normal())))
+    incumbent, fitted = search.recommend(), search.model.stated()
+    assert incumbent.gain is not None
+    points, drawn = np.vstack([incumbent.x, np.linspace(0, 1, 301)[:, None]]), []
+    for mean, joint in zip(*fitted.ensemble.covariances(points), strict=True):
+        f = rng.multivariate_normal(mean, joint, size=200, method="eigh")
+        drawn.extend((f.max(axis=1) - f[:, 0]).tolist())
+    assert incumbent.gain.mean == pytest.approx(fitted.transform.above * np.mean(drawn), rel=0.1)
+    assert incumbent.gain.upper == pytest.approx(fitted.transform.above * np.quantile(drawn, 0.9), rel=0.1)
 
 
 @pytest.mark.parametrize(("dimension", "n"), [(3, 8), (5, 30)])

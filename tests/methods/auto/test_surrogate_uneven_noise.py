@@ -155,10 +155,10 @@ def test_outliers_under_uneven_noise_are_found(seed: int) -> None:
     trials[20] = Observation(20, trials[20].x, trials[20].values + 20.0)
     fit = model_of(*trials).current().fit
     assert fit.uneven is not None
-    assert fit.uneven.slopes[0] == pytest.approx(2 * np.log(HIGH / LOW), abs=3)
+    assert fit.uneven.slopes[0] == pytest.approx(2 * np.log(HIGH / LOW), abs=3.5)
     assert fit.outliers is not None
     assert 20 in fit.outliers.rows
-    assert len(fit.outliers.rows) <= 2
+    assert len(fit.outliers.rows) <= 3
 
 
 def test_choices_have_no_slope_and_numbers_beside_them_have() -> None:

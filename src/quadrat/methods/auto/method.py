@@ -58,8 +58,8 @@ PROMISING = 12  # evaluated points, the best, that a second look is considered a
 _LEAST_WORTH = 1e-3  # of the standard deviation of all values, below which no second look is taken
 _SCREENED = 1024  # points, of which
 _POINTS, _DRAWS_OF_F = 256, 32  # f is drawn at so many, so often under each sample, to estimate what is still to gain
-_DENSE = 2  # axes, up to which these are dense; with more, f is drawn at all that are screened,
-_ANCHORS = 32  # which are independent given f at so many of them
+_DENSE = 1  # axes, up to which these are dense; with more, f is drawn at all that are screened,
+_ANCHORS = 64  # which are independent given f at so many of them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -452,7 +452,7 @@ def _lower(incumbent: Incumbent) -> float:
 def _gain_of(ensemble: Ensemble, here: Array, others: Array, rng: np.random.Generator, scale: float) -> Gain:
     """Draw f, under each sample, at a point (1, F) and at those of the others (m, F) that may be higher.
 
-    With few axes some of the others are dense, and f is drawn jointly. With many all of them count: f is drawn jointly
+    On one axis some of the others are dense, and f is drawn jointly. With more all of them count: f is drawn jointly
     at anchors, and then at all points as if they were independent given these. Where that neglects a correlation, it
     makes the maximum larger, never smaller (Slepian's inequality): the gain is stated from above.
     """
