@@ -16,6 +16,8 @@ SPACE = Space(
     n=Int(2, 5),
     big=Int(1, 1000, log=True),
     grid=Float(0, 1, step=0.25),
+    tens=Int(5, 48, step=10),
+    size=Categorical(["S", "M", "L"], ordered=True),
     kind=Categorical(["b", "a", 3, None]),
     level=Fidelity([10, 90], cost=[1, 2]),
     same=Fixed("value"),
@@ -24,17 +26,17 @@ AXES = {axis.name: axis for axis in axes_of(SPACE)}
 
 
 def test_every_varying_parameter_has_an_axis() -> None:
-    assert list(AXES) == ["x", "rate", "n", "big", "grid", "kind", "level"]
+    assert list(AXES) == ["x", "rate", "n", "big", "grid", "tens", "size", "kind", "level"]
 
 
-@pytest.mark.parametrize("name", ["x", "rate", "n", "big", "grid"])
+@pytest.mark.parametrize("name", ["x", "rate", "n", "big", "grid", "tens"])
 def test_numbers_lie_at_their_values(name: str) -> None:
     axis, units = AXES[name], np.random.default_rng(0).random((20, SPACE.dimension))
     values = [params[name] for params in SPACE.from_units(units)]
     assert axis.at(units[:, axis.index]).tolist() == values
 
 
-@pytest.mark.parametrize("name", ["n", "big", "grid", "kind", "level"])
+@pytest.mark.parametrize("name", ["n", "big", "grid", "tens", "size", "kind", "level"])
 def test_edges_lie_between_neighbouring_values(name: str) -> None:
     # The edge at which the decoded value changes, found by bisection, is half-way between the two values.
     axis = AXES[name]
@@ -86,3 +88,9 @@ def test_grids_show_all_values_where_these_are_few() -> None:
     assert (big[0], big[-1]) == (1, 1000)
     assert len(AXES["x"].grid(11)) == 11
     assert np.isnan(AXES["x"].at(np.array([np.nan, 0.5]))).tolist() == [True, False]
+
+
+def test_lines_join_choices_that_have_an_order() -> None:
+    assert [name for name, axis in AXES.items() if axis.is_unordered] == ["kind", "level"]
+    assert AXES["size"].layout()["ticktext"] == ["S", "M", "L"]
+    assert AXES["tens"].layout()["tickvals"] == [5, 15, 25, 35, 45]

@@ -19,6 +19,8 @@ def test_a_row_for_each_parameter_with_numbers_as_in_the_repr() -> None:
         booster=Categorical(["gbtree", "linear", None]),
         eta=Float(1e-6, 1, log=True),
         share=Float(0, 1, step=0.1),
+        width=Int(32, 512, step=32),
+        size=Categorical(["S", "M"], ordered=True, when={"booster": "linear"}),
         depth=Int(1, 10, when={"booster": ["gbtree", "linear"]}),
         kind=Fixed("a"),
         day=Context(Int(1, 7)),
@@ -29,12 +31,14 @@ def test_a_row_for_each_parameter_with_numbers_as_in_the_repr() -> None:
         ["booster", "Categorical", "'gbtree', 'linear', None", ""],
         ["eta", "Float", "1e-06 to 1.0", "log scale"],
         ["share", "Float", "0.0 to 1.0", "in steps of 0.1"],
+        ["width", "Int", "32 to 512", "in steps of 32"],
+        ["size", "Categorical", "'S', 'M'", "ordered, when booster = 'linear'"],
         ["depth", "Int", "1 to 10", "when booster = 'gbtree' or 'linear'"],
         ["kind", "Fixed", "'a'", ""],
         ["day", "Int", "1 to 7", "context"],
         ["epochs", "Fidelity", "5, 100", "cost 1.0, 20.0"],
     ]
-    assert "<b>Space: 7 parameters, 6 axes</b>" in space._repr_html_()
+    assert "<b>Space: 9 parameters, 8 axes</b>" in space._repr_html_()
 
 
 def test_a_plain_space_has_no_column_for_remarks() -> None:

@@ -14,7 +14,7 @@ from optuna.distributions import (
 )
 
 from quadrat.space import Categorical, Float, Int
-from quadrat.studies.distributions import DistributionSpace, parameter_of
+from quadrat.studies.distributions import DistributionSpace, distribution_of, parameter_of
 
 DISTRIBUTIONS: dict[str, BaseDistribution] = {
     "float": FloatDistribution(-2.5, 7.0),
@@ -92,10 +92,20 @@ def test_kinds() -> None:
     assert parameter_of(FloatDistribution(0, 1)) == Float(0, 1)
     assert parameter_of(FloatDistribution(0.1, 1, log=True)) == Float(0.1, 1, log=True)
     assert parameter_of(IntDistribution(1, 9, log=True)) == Int(1, 9, log=True)
-    assert parameter_of(IntDistribution(1, 9, step=2)) == Int(0, 4)
+    assert parameter_of(IntDistribution(1, 9, step=2)) == Int(1, 9, step=2)
     assert parameter_of(CategoricalDistribution(["x", "y"])) == Categorical((0, 1))
 
 
 def test_bounds_that_no_unit_coordinate_tells_apart_have_no_parameter() -> None:
     assert parameter_of(FloatDistribution(1e300, 1.1e300)) is None
     assert parameter_of(FloatDistribution(1.0, 1.0 + 1e-15)) is None
+
+
+def test_steps_go_both_ways() -> None:
+    """Optuna warns of a bound that no step reaches, so that it is given the last value."""
+    assert distribution_of(Int(5, 48, step=7)) == IntDistribution(5, 47, step=7)
+    assert distribution_of(Float(0, 1, step=0.3)) == FloatDistribution(0, 0.9, step=0.3)
+    for distribution in (IntDistribution(5, 47, step=7), FloatDistribution(0, 0.9, step=0.3), IntDistribution(3, 3)):
+        parameter = parameter_of(distribution)
+        assert parameter is not None
+        assert distribution_of(parameter) == distribution

@@ -264,7 +264,7 @@ def _fidelity(space: Space) -> FidelityAxis | None:
 
 
 def _axis(parameter: Parameter) -> Axis:
-    if isinstance(parameter, Categorical):
+    if isinstance(parameter, Categorical) and not parameter.ordered:
         codes = np.arange(len(parameter.choices), dtype=np.float64)
         return Axis(tuple(parameter.encode(codes).tolist()), ordered=False)
     values, _ = probed(lambda coordinates: parameter.encode(parameter.decode(coordinates)))

@@ -29,9 +29,6 @@ class ParameterAxis:
     index: int  # of its axis in the unit cube
     parameter: Parameter
     labels: tuple[str, ...] = ()  # of choices, as the user wrote them; empty for numbers
-    # The value shown is first + step * (value searched): Optuna's integers with steps are searched as 0, 1, 2, ...
-    first: float = 0.0
-    step: float = 1.0
 
     @property
     def is_log(self) -> bool:
@@ -44,6 +41,11 @@ class ParameterAxis:
         return bool(self.labels)
 
     @property
+    def is_unordered(self) -> bool:
+        """Whether neighbours have nothing in common, so that no line joins them."""
+        return self.is_choice and not (isinstance(self.parameter, Categorical) and self.parameter.ordered)
+
+    @property
     def is_discrete(self) -> bool:
         """Whether many points of the unit axis are one value."""
         return isinstance(self.parameter.scale, Bins | LogBins | Grid)
@@ -52,7 +54,7 @@ class ParameterAxis:
         """Return where values at unit coordinates (n,) lie on the axis; NaN stays NaN."""
         known = ~np.isnan(units)
         places = np.full(len(units), np.nan)
-        places[known] = self.first + self.step * self.parameter.decode(np.asarray(units)[known])
+        places[known] = self.parameter.decode(np.asarray(units)[known])
         return places
 
     def edge(self, units: Array) -> Array:
@@ -68,8 +70,8 @@ class ParameterAxis:
             places = scale.low + (u * scale.count - 0.5) * scale.step
         else:
             assert isinstance(scale, Bins)
-            places = scale.first - 0.5 + u * scale.count
-        return np.asarray(self.first + self.step * places)
+            places = scale.first - 0.5 * scale.step + u * scale.count * scale.step
+        return np.asarray(places)
 
     def grid(self, count: int) -> Array:
         """Return unit coordinates, ascending, that show the whole axis: all values where these are few."""

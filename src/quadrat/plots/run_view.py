@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from optuna.distributions import CategoricalDistribution, IntDistribution
+from optuna.distributions import CategoricalDistribution
 
 from quadrat._core.arrays import Array, Bools
 from quadrat.errors import InvalidInput, NotAvailable
@@ -53,7 +53,7 @@ __all__ = [
 
 
 def study_axes(searched: Searched) -> tuple[ParameterAxis, ...]:
-    """Return the axes of a search; choices are searched by their place, integers with steps by their step."""
+    """Return the axes of a search; choices are searched by their place."""
     axes = axes_of(searched.space)
     if not isinstance(searched, DistributionSpace):
         return axes
@@ -64,8 +64,6 @@ def _shown(axis: ParameterAxis, searched: DistributionSpace) -> ParameterAxis:
     distribution = searched.distributions[axis.name]
     if isinstance(distribution, CategoricalDistribution):
         return replace(axis, labels=tuple(map(str, distribution.choices)))
-    if isinstance(distribution, IntDistribution) and distribution.step > 1:
-        return replace(axis, first=float(distribution.low), step=float(distribution.step))
     return axis
 
 

@@ -153,21 +153,21 @@ def _slice(view: RunView, axis: ParameterAxis, grid: Array, found: Predictions) 
     x = axis.at(grid)
     colour = CERTIFIED if found.kind == "certified" else FITTED
     traces = []
-    if found.kind is not None and not axis.is_choice:
+    if found.kind is not None and not axis.is_unordered:
         traces.append(band(x, found.low, found.high, _NAMES[found.kind], tinted(colour, 0.2), legendgroup="band"))
     traces += _marks(view, axis)
     look = {"color": tinted(colour, 0.7), "thickness": 2, "width": 7}
-    bars = found.kind is not None and axis.is_choice
+    bars = found.kind is not None and axis.is_unordered
     traces.append(
         scatter(
             [_text(axis, found, i, place) for i, place in enumerate(x.tolist())],
             x=x,
             y=found.value,
             name=_mean_name(found.kind, bars=bars),
-            legendgroup="choices" if axis.is_choice else "mean",
-            mode="markers" if axis.is_choice else "lines+markers" if axis.is_discrete else "lines",
+            legendgroup="choices" if axis.is_unordered else "mean",
+            mode="markers" if axis.is_unordered else "lines+markers" if axis.is_discrete else "lines",
             line={"color": colour, "width": 2.2},
-            marker={"color": colour, "size": 9 if axis.is_choice else 4},
+            marker={"color": colour, "size": 9 if axis.is_unordered else 4},
             error_y={**error_bars(found.value, found.low, found.high), **look} if bars else None,
         )
     )
@@ -210,7 +210,7 @@ def _marks(view: RunView, axis: ParameterAxis) -> list[Any]:
     apart = np.abs(view.units[complete][:, others] - view.point[others])
     # What does not exist there is elsewhere; and choices have no distances, only another one is another place.
     apart = np.where(np.isnan(apart), 1.0, apart)
-    choices = np.array([view.axes[i].is_choice for i in others], dtype=np.bool_)
+    choices = np.array([view.axes[i].is_unordered for i in others], dtype=np.bool_)
     apart[:, choices] = np.where(apart[:, choices] > 1e-9, 1.0, 0.0)
     distance = np.sqrt((apart**2).mean(axis=1)) if others else np.zeros(len(complete))
     nearest = np.sort(np.argsort(distance, kind="stable")[: max(_MOST_MARKS // len(view.axes), 100)])

@@ -164,7 +164,8 @@ class Int(Parameter):
 
     Each integer owns a bin of the unit axis, everything in a bin is that integer, and its unit coordinate is
     the centre of the bin; so every value comes back exactly. The bins have equal width: the value at u is
-    low + floor(u (high - low + 1)). With `log`, v owns the interval from log(v - 1/2) to log(v + 1/2).
+    low + floor(u (high - low + 1)). With `log`, v owns the interval from log(v - 1/2) to log(v + 1/2). With `step`,
+    the integers are low, low + step, ..., and no other is valid.
 
     A float with an integral value, 3.0, is taken as 3, since tables and JSON turn integers into such; a bool
     is not.
@@ -175,6 +176,8 @@ class Int(Parameter):
         The bounds, at most 10^12 in size; equal for a single value.
     log
         Whether the bins lie on a log scale, as above; `low` must then be at least 1.
+    step
+        The spacing of the values low, low + step, ..., the last not above `high`; more than 1 not together with `log`.
     context, when
         See `Parameter`.
 
@@ -184,12 +187,15 @@ class Int(Parameter):
     Int(10, 500)
     >>> Int(1, 4).encode(np.array([1, 2, 3, 4])).tolist()
     [0.125, 0.375, 0.625, 0.875]
+    >>> Int(32, 256, step=32).decode(np.array([0.0, 0.3, 1.0])).tolist()
+    [32.0, 96.0, 256.0]
     """
 
     low: int
     high: int
     _: KW_ONLY
     log: bool = False
+    step: int = 1
 
     kind: ClassVar[str] = "int"
 
@@ -205,6 +211,20 @@ class Int(Parameter):
         _check_flag(self.log, "Int: log")
         if self.log and self.low < 1:
             raise InvalidInput(f"Int: expected low >= 1 with log=True, got low={self.low}; raise low or drop log=True")
+        self._check_step()
+
+    def _check_step(self) -> None:
+        step = float(_as_numbers([self.step])[0])
+        if not (1 <= step <= _LARGEST_INT and step.is_integer()):
+            raise InvalidInput(f"Int: expected step to be an integer from 1 to 10^12, got {self.step!r}")
+        if step > 1 and self.log:
+            raise InvalidInput("Int: expected step or log=True, got both; drop one of them")
+        if step > self.high - self.low and not self.is_single:
+            raise InvalidInput(
+                f"Int: expected step to be at most high - low = {self.high - self.low}, got step={int(step)}; make low"
+                " and high equal for a single value"
+            )
+        self._set("step", int(step))
 
     @property
     def is_single(self) -> bool:
@@ -212,20 +232,28 @@ class Int(Parameter):
         return self.low == self.high
 
     @property
+    def last(self) -> int:
+        """The largest value: `high`, or with steps the last one not above it."""
+        return self.high - (self.high - self.low) % self.step
+
+    @property
     def expected(self) -> str:
         """What values are valid, in words."""
-        return f"an integer from {self.low} to {self.high}"
+        steps = "" if self.step == 1 else f" in steps of {self.step}"
+        return f"an integer from {self.low} to {self.last}{steps}"
 
     @cached_property
     def scale(self) -> Bins | LogBins:
         """The map between values and the unit interval."""
-        return LogBins(self.low, self.high) if self.log else Bins(self.high - self.low + 1, self.low)
+        if self.log:
+            return LogBins(self.low, self.high)
+        return Bins((self.high - self.low) // self.step + 1, self.low, self.step)
 
     def read(self, values: Sequence[object]) -> Array:
         """Return `values` as integral floats, shape (n,), NaN where not valid."""
         numbers = _as_numbers(values)
-        valid = (numbers >= self.low) & (numbers <= self.high) & (numbers == np.rint(numbers))
-        return np.where(valid, numbers, np.nan)
+        inside = np.where((numbers >= self.low) & (numbers <= self.high), numbers, np.nan)
+        return np.where((inside - self.low) % self.step == 0, inside, np.nan)
 
     def show(self, codes: Array) -> list[Any]:
         """Return Python ints."""

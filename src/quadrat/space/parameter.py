@@ -1,4 +1,4 @@
-"""Parameters: how they are read, coded and shown, and when they exist; and choices, which have no order."""
+"""Parameters: how they are read, coded and shown, and when they exist; and choices, in order or without one."""
 
 from __future__ import annotations
 
@@ -149,19 +149,20 @@ class Logarithmic:
 
 @dataclass(frozen=True)
 class Bins:
-    """The numbers first, first + 1, ..., first + count - 1; each owns a bin of width 1 / count, closed on the left."""
+    """The numbers first + k step, k < count; each owns a bin of width 1 / count, closed on the left."""
 
     count: int
     first: float = 0
+    step: float = 1
 
     def decode(self, u: Array) -> Array:
-        """Return first + floor(u count), the last value at u = 1."""
+        """Return first + floor(u count) step, the last value at u = 1."""
         indices: Array = np.minimum(np.floor(u * self.count), self.count - 1)
-        return self.first + indices
+        return self.first + indices * self.step
 
     def encode(self, values: Array) -> Array:
         """Return the centres of the bins, (k + 1/2) / count."""
-        return (values - self.first + 0.5) / self.count
+        return ((values - self.first) / self.step + 0.5) / self.count
 
 
 @dataclass(frozen=True)
@@ -440,7 +441,10 @@ class Categorical(Parameter):
     Parameters
     ----------
     choices
-        A list, tuple or other ordered collection; NumPy scalars become Python's.
+        A list, tuple or other collection with an order; NumPy scalars become Python's.
+    ordered
+        Whether neighbours are alike, such as ["small", "medium", "large"]: a model then sees their places in the list,
+        at equal distances whatever the choices are. Otherwise any two choices are equally unlike each other.
     context, when
         See `Parameter`.
 
@@ -448,9 +452,13 @@ class Categorical(Parameter):
     --------
     >>> Categorical([True, False]).show(np.array([1.0, 0.0]))
     [False, True]
+    >>> Categorical(["small", "medium", "large"], ordered=True)
+    Categorical(('small', 'medium', 'large'), ordered=True)
     """
 
     choices: Sequence[Value]
+    _: KW_ONLY
+    ordered: bool = False
     _types: tuple[type, ...] = field(init=False)  # so that [1, 0] and [True, False] are not equal
 
     kind: ClassVar[str] = "categorical"
@@ -470,6 +478,8 @@ class Categorical(Parameter):
                     f"Categorical: expected choices that differ, got {choices[first[choice]]!r} and {choice!r}, which"
                     " are equal in Python; drop one, or use strings"
                 )
+        if not isinstance(self.ordered, bool):
+            raise InvalidInput(f"Categorical: ordered: expected True or False, got {self.ordered!r}")
         self._set("choices", choices)
         self._set("_types", tuple(type(choice) for choice in choices))
 

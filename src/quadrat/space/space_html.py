@@ -60,9 +60,11 @@ def _listed(values: Iterable[object]) -> str:
 
 def _remarks(parameter: Parameter) -> str:
     step = getattr(parameter, "step", None)
+    whole = isinstance(parameter, Int) and step == 1
     words = [
+        "ordered" if getattr(parameter, "ordered", False) else "",
         "log scale" if getattr(parameter, "log", False) else "",
-        "" if step is None else f"in steps of {step!r}",
+        "" if step is None or whole else f"in steps of {step!r}",
         f"cost {_listed(parameter.cost)}" if isinstance(parameter, Fidelity) else "",
         "context" if parameter.context else "",
         "" if parameter.when is None else f"when {parameter.when!s}",

@@ -40,16 +40,13 @@ class Searched(Protocol):
 def parameter_of(distribution: BaseDistribution) -> Parameter | None:
     """Return the parameter that a distribution is searched as; None where there is no such parameter.
 
-    A choice is searched as its index, because Optuna's choices may be equal to each other; an integer with steps as the
-    number of steps.
+    A choice is searched as its index, because Optuna's choices may be equal to each other.
     """
     try:
         if isinstance(distribution, FloatDistribution):
             return Float(distribution.low, distribution.high, log=distribution.log, step=distribution.step)
         if isinstance(distribution, IntDistribution):
-            if distribution.step > 1:
-                return Int(0, (distribution.high - distribution.low) // distribution.step)
-            return Int(distribution.low, distribution.high, log=distribution.log)
+            return Int(distribution.low, distribution.high, log=distribution.log, step=distribution.step)
         if isinstance(distribution, CategoricalDistribution):
             return Categorical(tuple(range(len(distribution.choices))))
     except InvalidInput:  # such as bounds that no float64 between 0 and 1 tells apart
@@ -62,7 +59,7 @@ def distribution_of(parameter: Parameter) -> BaseDistribution:
     if isinstance(parameter, Float):
         return FloatDistribution(parameter.low, _last(parameter), log=parameter.log, step=parameter.step)
     if isinstance(parameter, Int):
-        return IntDistribution(parameter.low, parameter.high, log=parameter.log)
+        return IntDistribution(parameter.low, parameter.last, log=parameter.log, step=parameter.step)
     if isinstance(parameter, Categorical):
         return CategoricalDistribution(parameter.choices)
     if not isinstance(parameter, Fixed):
@@ -109,7 +106,7 @@ def suggest(trial: BaseTrial, space: Space) -> dict[str, Any]:
         if isinstance(parameter, Float):
             return trial.suggest_float(name, parameter.low, _last(parameter), step=parameter.step, log=parameter.log)
         if isinstance(parameter, Int):
-            return trial.suggest_int(name, parameter.low, parameter.high, log=parameter.log)
+            return trial.suggest_int(name, parameter.low, parameter.last, log=parameter.log, step=parameter.step)
         distribution = distribution_of(parameter)
         assert isinstance(distribution, CategoricalDistribution)
         return trial.suggest_categorical(name, distribution.choices)
@@ -169,8 +166,7 @@ class DistributionSpace:
             if isinstance(distribution, CategoricalDistribution):
                 found[name] = int(inside)
             elif isinstance(distribution, IntDistribution):
-                whole = round(inside)
-                found[name] = (whole - distribution.low) // distribution.step if distribution.step > 1 else whole
+                found[name] = round(inside)
             else:
                 found[name] = float(inside)
         return found
@@ -182,8 +178,6 @@ class DistributionSpace:
             value = params[name]
             if isinstance(distribution, CategoricalDistribution):
                 shown[name] = distribution.choices[value]
-            elif isinstance(distribution, IntDistribution) and distribution.step > 1:
-                shown[name] = distribution.low + value * distribution.step
             elif isinstance(distribution, FloatDistribution):
                 shown[name] = min(max(float(value), distribution.low), distribution.high)
             else:
