@@ -14,6 +14,7 @@ __all__ = [
     "NumericalFailure",
     "QuadratError",
     "QuadratWarning",
+    "SpaceExhausted",
     "did_you_mean",
     "shortened",
 ]
@@ -56,6 +57,22 @@ class NotAvailable(QuadratError, ValueError):
     >>> qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="maximize").recommend()
     Traceback (most recent call last):
     quadrat.errors.NotAvailable: recommend: expected at least one complete trial, ...
+    """
+
+
+class SpaceExhausted(NotAvailable):
+    """Nothing is left to evaluate: the space is finite, every setting was evaluated, and the objective has no noise.
+
+    Examples
+    --------
+    >>> import quadrat as qd
+    >>> optimizer = qd.Optimizer(qd.Space(n=qd.Int(1, 2)), direction="maximize", noise=0)
+    >>> for _ in range(2):
+    ...     trial = optimizer.ask()
+    ...     optimizer.tell(trial, trial.params["n"])
+    >>> optimizer.ask()
+    Traceback (most recent call last):
+    quadrat.errors.SpaceExhausted: all 2 settings evaluated, and the objective has no noise: ...
     """
 
 

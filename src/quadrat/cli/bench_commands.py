@@ -22,7 +22,7 @@ from quadrat.cli.show_command import STATES, described, many, plain, value_text
 from quadrat.cli.study_commands import Where, best_table, opened, print_json
 from quadrat.cli.study_model import model_of
 from quadrat.cli.trial_table import Line, trial_table
-from quadrat.errors import InvalidInput, NotAvailable, QuadratError
+from quadrat.errors import InvalidInput, NotAvailable, QuadratError, SpaceExhausted
 from quadrat.optimizer.outcome import FAILED, Estimate
 from quadrat.space import Space
 from quadrat.studies.distributions import suggest
@@ -30,6 +30,7 @@ from quadrat.studies.notes import kept_method, kept_space
 from quadrat.studies.opening import check_one_objective, find_study, open_study
 from quadrat.studies.results_file import ResultsFile, read_results, write_results
 from quadrat.studies.running_trials import why_chosen
+from quadrat.studies.sampler import QuadratSampler
 from quadrat.studies.storage import open_storage, place
 from quadrat.studies.telling import FAILURE, tell_outcome
 
@@ -171,6 +172,10 @@ def refuse(expected: str, **options: object) -> None:
 
 def _asked(study: Study, space: Space) -> tuple[int, dict[str, Any], str]:
     """Begin a trial; return its number, its parameters, and why these."""
+    sampler = study.sampler
+    ended = sampler.exhausted(study) if isinstance(sampler, QuadratSampler) else None
+    if ended is not None and not study.get_trials(deepcopy=False, states=(TrialState.WAITING,)):
+        raise SpaceExhausted(f"ask: {ended}")
     trial = study.ask()
     try:
         params = suggest(trial, space)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadrat._core.moved import renamed
-from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.errors import InvalidInput, NotAvailable, SpaceExhausted
 from quadrat.loop.loop import Loop, failure_text
 from quadrat.loop.plan import Callback, Plan
 from quadrat.loop.result import Result
@@ -218,6 +218,7 @@ class _OptimizerDoor:
         self._begun = self._told = self._complete = 0
         self._ending: str | None = None
         self._last_error: BaseException | None = None
+        self._exhausted: str | None = None  # why nothing is left to evaluate, once that is so
 
     def run(self, workers: Workers) -> Result:
         """Run the loop to its end; the first interrupt lets what runs finish, the second one is raised."""
@@ -247,6 +248,8 @@ class _OptimizerDoor:
         """Why it ended when nothing went wrong."""
         if self._begun == self._plan.n_trials:
             return f"all {self._plan.n_trials} trials done"
+        if self._exhausted is not None:
+            return self._exhausted
         return f"a cost of {self._optimizer.cost:g} is spent, after {self._told} trials"
 
     # --- what the loop asks for
@@ -257,8 +260,13 @@ class _OptimizerDoor:
             return None
         if self._plan.n_trials is not None and self._begun >= self._plan.n_trials:
             return None
+        try:
+            trial = self._optimizer.ask()
+        except SpaceExhausted as ended:
+            self._exhausted = str(ended)
+            return None
         self._begun += 1
-        return self._optimizer.ask()
+        return trial
 
     def tell(self, finished: Finished) -> None:
         trial, error = finished.trial, finished.error

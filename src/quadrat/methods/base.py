@@ -162,6 +162,9 @@ class Domain:
     continuous
         Whether each axis is a continuum wherever a point lies: no steps, and no condition under which it exists. Empty
         where all smooth axes are.
+    listing
+        Returns the points that stand for all settings that may be evaluated, (m, D), each once, where the space is
+        finite and they are few, else None; None where it is not known to be.
 
     Examples
     --------
@@ -178,6 +181,7 @@ class Domain:
     fidelity: FidelityAxis | None = None
     names: tuple[str, ...] = ()
     continuous: tuple[bool, ...] = ()
+    listing: Callable[[], Array | None] | None = None
 
     @classmethod
     def cube(cls, dimension: int) -> Domain:
@@ -202,6 +206,11 @@ class Domain:
     def called(self, axis: int) -> str:
         """Return what users call an axis: its name, or where it has none, its number."""
         return repr(self.names[axis]) if self.names else f"axis {axis}"
+
+    @cached_property
+    def settings(self) -> Array | None:
+        """What `listing` returns; None without it."""
+        return None if self.listing is None else self.listing()
 
     @cached_property
     def groups(self) -> tuple[int, ...]:
@@ -584,6 +593,13 @@ class Search(ABC):
         For a search that learns nothing from failures this is the same as one: the point is not asked for again.
         """
         self.fail(number, x)
+
+    def exhausted(self, pending: Array) -> str | None:  # noqa: ARG002
+        """Return why nothing is left to ask for, in a sentence; None as long as something is.
+
+        `pending` is as of `ask`. A search that asks for points again has always something left.
+        """
+        return None
 
     def update(self, news: Update) -> None:
         """Take in `news` of any kind: one trial told, failed or pruned, or several told at once."""

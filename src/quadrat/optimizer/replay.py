@@ -5,9 +5,10 @@ from __future__ import annotations
 import gc
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Any
 
-from quadrat.errors import InvalidInput
+from quadrat.errors import InvalidInput, SpaceExhausted
 from quadrat.methods.base import Update
 from quadrat.optimizer.importing import Batch
 from quadrat.optimizer.run import Event, Run, batch_of, reading_of, refusing
@@ -150,7 +151,9 @@ def _garbage_left_alone() -> Iterator[None]:
 
 def _ask_again(run: Run, event: Event, *, compare: bool) -> None:
     """Ask the search again, and where `compare` is set, warn if it answers otherwise."""
-    params, _ = run.propose(context_point(run.space, context_of(run.space, event["params"]) or None))
+    params: dict[str, Any] | None = None
+    with suppress(SpaceExhausted):  # as an earlier version of the method did not say
+        params, _ = run.propose(context_point(run.space, context_of(run.space, event["params"]) or None))
     if compare and params != event["params"]:
         # What was evaluated is what counts. The run goes on, it is only not the one it would have been.
         _logger.warning(

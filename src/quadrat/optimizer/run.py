@@ -26,13 +26,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from quadrat._core.arrays import Array
 from quadrat._core.moved import AS_PRINTED
-from quadrat.errors import InvalidInput, QuadratError
+from quadrat.errors import InvalidInput, QuadratError, SpaceExhausted
 from quadrat.methods.base import Axis, Domain, Failure, FidelityAxis, Method, Observation, Pruned, Update, probed
 from quadrat.optimizer.history import Costs, History
 from quadrat.optimizer.importing import Batch
@@ -251,7 +252,14 @@ def domain_of(space: Space) -> Domain:
         _fidelity(space),
         space.axes,
         tuple(name not in space.discontinuous for name in space.axes),
+        None if space.contexts else partial(_allowed_settings, space),
     )
+
+
+def _allowed_settings(space: Space) -> Array | None:
+    """Return all settings that may be evaluated, (m, D); None where they are no finite number, or too many."""
+    listed = listed_settings(space)
+    return None if listed is None else listed[space.allowed(listed)]
 
 
 def _fidelity(space: Space) -> FidelityAxis | None:
@@ -327,8 +335,8 @@ class Run:
     ----------
     space, direction, method, seed
         As given: what is searched, which values are best, what starts the search, and what names all randomness.
-    search, history
-        What the method makes of it, and the trials.
+    domain, search, history
+        The space as a method sees it, what the method makes of it, and the trials.
     events
         The log, as plain data, from which `quadrat.optimizer.replay` makes the same run.
     """
@@ -336,7 +344,8 @@ class Run:
     def __init__(self, space: Space, direction: Direction, method: Method, seed: int) -> None:
         check_share(space)
         self.space, self.direction, self.method, self.seed = space, direction, method, seed
-        self.search = direction.turn_method(method).start(domain_of(space), seed)
+        self.domain = domain_of(space)
+        self.search = direction.turn_method(method).start(self.domain, seed)
         self.history = History(space.dimension, direction, None if space.fidelity is None else Costs(space))
         self.events: list[Event] = []
 
@@ -347,11 +356,14 @@ class Run:
 
         A `context` has coordinates that are given, shape (D,), NaN on the free axes; it is refused where no point in it
         is feasible. The `number` of the trial names the randomness; None is the next one. Points (p, D) that are being
-        evaluated `elsewhere` are not in the history.
+        evaluated `elsewhere` are not in the history. Where nothing is left to evaluate, `SpaceExhausted` says so.
         """
         space, history = self.space, self.history
         number = history.next_number if number is None else number
-        taken = history.taken if elsewhere is None else np.vstack([elsewhere, history.taken])
+        taken = self._taken(elsewhere)
+        ended = self.search.exhausted(taken)
+        if ended is not None:
+            raise SpaceExhausted(ended)
 
         def is_taken(x: Array) -> bool:
             return history.is_taken(x) or (elsewhere is not None and bool((elsewhere == x).all(axis=1).any()))
@@ -376,6 +388,13 @@ class Run:
                 x, why = free, f"{why}; moved to a neighbour {wanted}"
         repeated = history.first_at(x)
         return space.from_unit(x), why if repeated is None else f"{why}; repeats trial {repeated}"
+
+    def exhausted(self, elsewhere: Array | None = None) -> str | None:
+        """Return why nothing is left to evaluate; None as long as something is. `elsewhere` is as of `propose`."""
+        return self.search.exhausted(self._taken(elsewhere))
+
+    def _taken(self, elsewhere: Array | None) -> Array:
+        return self.history.taken if elsewhere is None else np.vstack([elsewhere, self.history.taken])
 
     def begin(self, params: Mapping[str, Any], x: Array, why: str, by: str) -> int:
         """Add a pending trial at x, shape (D,), chosen by "method" or "user", and return its number."""

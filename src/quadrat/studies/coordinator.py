@@ -36,6 +36,7 @@ from quadrat.studies.lease import Lease
 from quadrat.studies.notes import keep_space, kept_method
 from quadrat.studies.outage import Outage, is_away
 from quadrat.studies.recommendation import recommendation_in, run_of
+from quadrat.studies.sampler import QuadratSampler
 from quadrat.studies.telling import tell_outcome
 
 __all__ = ["Coordinator"]
@@ -116,6 +117,7 @@ class Coordinator:
         self._mistake: str | None = None  # in the objective, which every trial would make
         self._stop_at_gain, self._gain_known = stop_at_gain, False
         self._little_left: str | None = None  # why enough is gained, once it is
+        self._exhausted: str | None = None  # why nothing is left to evaluate, once that is so
         method = kept_method(study)
         if stop_at_gain is not None and method is not None and not method.estimates_gain:
             raise InvalidInput(
@@ -146,7 +148,7 @@ class Coordinator:
                 raise
         if self._mistake is not None:
             raise InvalidInput(f"objective: {self._mistake}")
-        return self.ending() or f"all {self._n_trials} trials done"
+        return self.ending() or self._exhausted or f"all {self._n_trials} trials done"
 
     def _run(self, lease: Lease) -> None:
         over = adopted = False
@@ -203,10 +205,15 @@ class Coordinator:
     # --- what the loop asks for
 
     def begin(self) -> Trial | None:
-        """Begin a trial in the study; None when it has enough, over or begun, by whomever."""
+        """Begin a trial in the study; None when it has enough, over or begun, by whomever, or nothing is left."""
         trials = self._study.get_trials(deepcopy=False)
         if sum(trial.state is not TrialState.WAITING for trial in trials) >= self._n_trials:
             return None
+        sampler = self._study.sampler
+        if isinstance(sampler, QuadratSampler) and all(trial.state is not TrialState.WAITING for trial in trials):
+            self._exhausted = sampler.exhausted(self._study)
+            if self._exhausted is not None:
+                return None
         return self._begun(self._study.ask())
 
     def ending(self) -> str | None:

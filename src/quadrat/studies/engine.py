@@ -103,6 +103,24 @@ class StudyEngine:
         params, why = self.run.propose(number=number, elsewhere=elsewhere)
         return self.searched.show(params), why
 
+    def ask_again(self) -> dict[str, Any]:
+        """Return parameters, as Optuna has them, for a trial that somebody begins although nothing is left."""
+        history = self.run.history
+        best = history.best_seen
+        if best is not None:
+            return self.searched.show(best.params)
+        return self.searched.show(self.run.space.from_unit(np.full(self.run.space.dimension, 0.5)))
+
+    def may_be_exhausted(self, trials: int) -> bool:
+        """Return whether so many trials can be all that there is to evaluate, whatever came out of them."""
+        settings = self.run.domain.settings
+        return settings is not None and trials >= len(settings)
+
+    def exhausted(self, running: Mapping[int, dict[str, Any]]) -> str | None:
+        """Return why nothing is left to evaluate beside trials that run, by number; None as long as something is."""
+        points = [point for other, params in running.items() if (point := self._at(other, params)[1]) is not None]
+        return self.run.exhausted(np.array(points).reshape(-1, self.run.space.dimension))
+
     def _at(self, number: int, params: dict[str, Any]) -> tuple[dict[str, Any], Array | None]:
         """Return parameters of a trial that runs and their point, (D,), None outside the space: each is found once."""
         known = self._running.get(number)

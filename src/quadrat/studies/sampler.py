@@ -6,6 +6,7 @@ import threading
 import warnings
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from quadrat._core.blas_threads import with_own_numerics
-from quadrat.errors import InvalidInput, QuadratWarning
+from quadrat.errors import InvalidInput, QuadratWarning, SpaceExhausted
 from quadrat.methods.base import Method
 from quadrat.optimizer.method_choice import resolve
 from quadrat.optimizer.outcome import Direction
@@ -108,13 +109,14 @@ class QuadratSampler(BaseSampler):
         self._shared = IntersectionSearchSpace()
         self._of_pruned = IntersectionSearchSpace(include_pruned=True)
         self._warned: set[tuple[int, int]] = set()  # studies
+        self._ended: set[tuple[int, int]] = set()  # studies
         self._engines: dict[tuple[object, ...], tuple[StudyEngine, RunningTrials]] = {}
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what follows from the study: locks cannot be copied, and searches may be large."""
         state = self.__dict__.copy()
-        for name in ("_shared", "_of_pruned", "_warned", "_engines", "_lock"):
+        for name in ("_shared", "_of_pruned", "_warned", "_ended", "_engines", "_lock"):
             del state[name]
         return state
 
@@ -163,7 +165,11 @@ class QuadratSampler(BaseSampler):
             known: dict[int, dict[str, Any]] = {}
             while True:  # the reads come after what takes time: others may have begun meanwhile
                 known |= running.beside(trial.number, study._get_trials(deepcopy=False, use_cache=False))
-                params, why = engine.ask(trial.number, known)
+                try:
+                    params, why = engine.ask(trial.number, known)
+                except SpaceExhausted as ended:
+                    params, why = engine.ask_again(), f"the best again: {ended}"
+                    self._stop(study, str(ended))
                 publish(study, trial, params, search_space, why, self._method)  # before another looks at what runs
                 # Of two processes that chose at the same time, neither knowing of the other, the later trial yields.
                 others = running.beside(trial.number, study._get_trials(deepcopy=False, use_cache=False))
@@ -186,6 +192,39 @@ class QuadratSampler(BaseSampler):
         alone = DistributionSpace({param_name: param_distribution})
         unit = np.full((1, 1), 0.5) if trial.number == 0 else rng.random((1, 1))
         return alone.show(_decoded(alone.space, unit))[param_name]
+
+    @with_own_numerics
+    def exhausted(self, study: Study) -> str | None:
+        """Return why nothing is left to evaluate in a study, in a sentence; None as long as something is.
+
+        It is known where the space is finite, every setting was evaluated, and the objective has no noise. The sampler
+        then stops `study.optimize`; a trial that is begun nevertheless repeats the best one.
+        """
+        with self._lock:
+            if self._own is not None:
+                self._engine_of(study, self._own.distributions)
+            return self._exhausted(study)
+
+    def _exhausted(self, study: Study) -> str | None:
+        """As `exhausted`, where a run is known; called with the lock. A trial that ends just now counts as running."""
+        known = [held for key, held in self._engines.items() if key[:2] == (id(study._storage), study._study_id)]
+        if not known:
+            return None
+        engine, running = known[-1]
+        trials = study._get_trials(deepcopy=False, use_cache=False)
+        if not engine.may_be_exhausted(len(trials)):
+            return None
+        engine.follow(trials)
+        return engine.exhausted(running.beside(-1, trials))
+
+    def _stop(self, study: Study, why: str) -> None:
+        """Stop `study.optimize`, where that is what runs, and say why, once for each study."""
+        key = id(study._storage), study._study_id
+        if key not in self._ended:
+            self._ended.add(key)
+            warnings.warn(f"study {study.study_name!r}: {why}", QuadratWarning, stacklevel=6)
+        with suppress(RuntimeError):  # trials are asked for and told one by one
+            study.stop()
 
     def _warn_of(self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> None:
         """Warn, once for each study, that a parameter is drawn at random although something is known."""
@@ -235,6 +274,10 @@ class QuadratSampler(BaseSampler):
             _process_constraints_after_trial(self._constraints_func, study, trial, state)
         if self._independent is not None:
             self._independent.after_trial(study, trial, state, values)
+        with self._lock:
+            ended = self._exhausted(study)
+        if ended is not None:
+            self._stop(study, ended)
 
     def _engine_of(
         self, study: Study, search_space: Mapping[str, BaseDistribution]

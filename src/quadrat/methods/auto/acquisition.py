@@ -147,6 +147,12 @@ class AutoAcquisition:
             value, gradient = _where_it_may_succeed(value, chance, self.least_completion), gradient + more
         return value, self.domain.slopes(gradient)
 
+    def best_of(self, points: Array) -> tuple[Array, float]:
+        """Return the one of the rounded points (m, D) with the highest score, and that score."""
+        scores = self.at(points)
+        row = int(np.argmax(scores))
+        return points[row], float(scores[row])
+
     def maximise(
         self, best: Array, rng: np.random.Generator, box: tuple[Array, Array] | None = None
     ) -> tuple[Array, float]:

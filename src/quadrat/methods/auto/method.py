@@ -28,6 +28,7 @@ from quadrat.gp.uneven_noise import UnevenNoise
 from quadrat.methods.acquisition import VISITED, points_around
 from quadrat.methods.auto.acquisition import AutoAcquisition, knowledge_gradients
 from quadrat.methods.auto.feasibility import Constraints, Feasibility, Surrogates
+from quadrat.methods.auto.finite import FiniteSpace, nearest_to, shows_exactness, shows_noise
 from quadrat.methods.auto.long_runs import MOST, AutoCells, highest_of_a_draw, nearest_running
 from quadrat.methods.auto.surrogate import LARGEST, LearnedModel
 from quadrat.methods.base import (
@@ -56,6 +57,7 @@ BEST = 4  # evaluated points that candidates are scattered around
 FEWEST = 3  # trials told before the model decides: with several at once, fewer are when the design has been asked for
 PROMISING = 12  # evaluated points, the best, that a second look is considered at
 _LEAST_WORTH = 1e-3  # of the standard deviation of all values, below which no second look is taken
+_FEW = 1024  # settings of a finite space that are all looked at
 _SCREENED = 1024  # points, of which
 _POINTS, _DRAWS_OF_F = 256, 32  # f is drawn at so many, so often under each sample, to estimate what is still to gain
 _DENSE = 1  # axes, up to which these are dense; with more, f is drawn at all that are screened,
@@ -106,7 +108,9 @@ class Auto(Method):
         handles=("pending points", "replicates", "standard errors", "integers and choices", "failures", "constraints"),
     )
     estimates_gain: ClassVar[bool] = True
-    version: ClassVar[int] = 3  # 1 had modes of the hyper-posterior and factors, 2 narrower priors of noise and amplitude
+    version: ClassVar[int] = (
+        3  # 1 had modes of the hyper-posterior and factors, 2 narrower priors of noise and amplitude
+    )
 
     n_initial: int = 5
     noise: float | None = None
@@ -135,6 +139,7 @@ class AutoSearch(Search):
         self._pruned: dict[bytes, Array] = {}  # points, the latest last
         self._design = SobolSearch().start(domain, seed)
         self._contradicted = False  # that there is no noise
+        self._space: FiniteSpace | None = None  # made when it is first asked for
 
     @property
     def surrogates(self) -> Surrogates:
@@ -220,6 +225,49 @@ class AutoSearch(Search):
 
     def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
         refuse_context(self, context)
+        new = self._new(pending)
+        found = self._ask(number, pending, new)
+        at = self.domain.rounded(found.x[None, :])[0]
+        if new is None or (at == new).all(axis=1).any():
+            return found
+        return Proposal(nearest_to(at, new), f"{found.why}; moved to the nearest setting that is new")
+
+    def exhausted(self, pending: Array) -> str | None:
+        left = self._left(pending)
+        if left is None or len(left) or not self._is_deterministic:
+            return None
+        assert self.domain.settings is not None
+        running = any(point.tobytes() not in self._failed | self._pruned.keys() for point in pending)
+        count, state = len(self.domain.settings), "evaluated or pending" if running else "evaluated"
+        return (
+            f"{f'all {count} settings' if count > 1 else 'the only setting'} {state}, and the objective has no noise:"
+            " nothing is left to suggest; widen the space to go on"
+        )
+
+    def _left(self, pending: Array) -> Array | None:
+        """Return the settings that are neither evaluated nor among these points (p, D); None where there is no end."""
+        if self.domain.settings is None:
+            return None
+        self._space = self._space or FiniteSpace(self.domain.settings)
+        return self._space.without(np.vstack([self.model.places, pending]))
+
+    def _new(self, pending: Array) -> Array | None:
+        """Return settings, of which one is to be asked for as none was evaluated; None where any point may be."""
+        left = self._left(pending)
+        if left is None or not len(left):
+            return None
+        noisy = shows_noise(self.model) if self.method.noise is None else self.method.noise > 0
+        return None if noisy else left
+
+    @property
+    def _is_deterministic(self) -> bool:
+        """Whether it is known that there is no noise: it was stated, or repeats agree."""
+        if self.method.noise is not None:
+            return self.method.noise == 0.0
+        return shows_exactness(self.model)
+
+    def _ask(self, number: int, pending: Array, new: Array | None) -> Proposal:
+        """Ask for a point, of settings that are `new` where there are such: see `_new`."""
         if number == 0:
             return Proposal(np.full(self.domain.dimension, 0.5), "the centre of the space")
         if number < self.method.n_initial or self.model.trials < min(FEWEST, self.model.first):
@@ -235,10 +283,10 @@ class AutoSearch(Search):
         if self.model.is_of_all and len(running) > MOST:
             return Proposal(highest_of_a_draw(believed, avoided, self.seed, number), "highest of a draw of f")
         if self.model.is_of_all:
-            for suspect in self.model.suspects():
+            for suspect in self.model.suspects() if new is None else ():
                 if not (suspect == running).all(axis=1).any():
                     return Proposal(suspect, "measured again: its value is far above what the others say")
-            return self._improve(believed, number, avoided[-MOST:])
+            return self._improve(believed, number, avoided[-MOST:], new=new)
         surrogates, box = self.cells.most_promising(self.surrogates, running)
         return self._improve(surrogates, number, avoided, box)
 
@@ -246,9 +294,17 @@ class AutoSearch(Search):
         return np.array(points).reshape(-1, self.domain.dimension)
 
     def _improve(
-        self, surrogates: Surrogates, number: int, running: Array, box: tuple[Array, Array] | None = None
+        self,
+        surrogates: Surrogates,
+        number: int,
+        running: Array,
+        box: tuple[Array, Array] | None = None,
+        new: Array | None = None,
     ) -> Proposal:
-        """Ask for the point of a box, the whole cube where it is None, with the largest expected improvement."""
+        """Ask for the point of a box, the whole cube where it is None, with the largest expected improvement.
+
+        Where there are `new` settings (m, D), it is one of these: the best of all where they are few.
+        """
         ensemble = surrogates.model.current().ensemble
         x = surrogates.points
         features, chances = self.domain.features(x), surrogates.constraints.current()
@@ -262,8 +318,8 @@ class AutoSearch(Search):
             expected = ensemble.predict(believed).mean[:, chances.held(believed)]
             target = np.maximum(target, expected.max(axis=1, initial=-np.inf))
         # Where there is no noise, nothing is learned from measuring again, and what is known to be highest would be.
-        exact = not surrogates.model.current().noise_variances.any()
-        spent = np.vstack([x, running]) if exact else None if box is None else surrogates.spent(running)
+        once = new is not None or not surrogates.model.current().noise_variances.any()
+        spent = np.vstack([x, running]) if once else None if box is None else surrogates.spent(running)
         score = AutoAcquisition(
             ensemble.believing(believed),
             target,
@@ -277,12 +333,15 @@ class AutoSearch(Search):
             if completion is None
             else replace(surrogates, feasibility=completion).least_log_chance(self.seed, number),
         )
-        point, value = score.maximise(best, generator(self.seed, number, _CANDIDATES), box)
+        if new is not None and len(new) <= _FEW:
+            point, value = score.best_of(new)
+        else:
+            point, value = score.maximise(best, generator(self.seed, number, _CANDIDATES), box)
         if not score.improves:
             return Proposal(point, f"largest log chance that the constraints hold ({value:.3g})")
         if box is not None:
             return Proposal(point, f"largest log expected improvement ({value:.3g}) in the most promising cell")
-        safe = chances.held(features)
+        safe = chances.held(features) & (new is None)
         if surrogates.feasibility.any_failed:
             safe &= surrogates.feasibility.log_chance(features)[0] >= score.least
         again = self._worth_repeating(point, x[safe], running) if safe.any() else None

@@ -469,6 +469,11 @@ class LearnedModel:
     def _learns_noise(self) -> bool:
         return bool(np.isnan(self._noise.view).any())
 
+    @property
+    def has_stated_noise(self) -> bool:
+        """Whether a variance above 0 was told with some observation."""
+        return bool((self._noise.view > 0).any())
+
     def current(self) -> Fitted:
         """Return the posterior of f that the search uses, which has seen all trials.
 

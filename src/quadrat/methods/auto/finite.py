@@ -1,0 +1,81 @@
+"""Small finite spaces: settings that nobody has evaluated come first, and the end of them is known.
+
+Where the objective always gives the same, an evaluated setting has nothing more to say. Where it does not, a second
+look can be worth more than a new setting. Which of the two it is, nobody tells; so without evidence of noise
+(`shows_noise`) a setting is not asked for again as long as there are others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quadrat._core.arrays import Array
+from quadrat.gp.observations import group_rows
+from quadrat.methods.auto.surrogate import DIFFERING, EXACT, LearnedModel
+
+__all__ = ["FiniteSpace", "nearest_to", "shows_exactness", "shows_noise"]
+
+SURELY = 0.05  # of the variance of all values: noise as large as that under every sample is taken as shown
+
+
+class FiniteSpace:
+    """All settings of a space, and which of them are left.
+
+    Parameters
+    ----------
+    points
+        The points that stand for the settings that may be evaluated, shape (m, D).
+
+    Examples
+    --------
+    >>> space = FiniteSpace(np.array([[0.25], [0.75]]))
+    >>> space.without(np.array([[0.25]])).tolist(), len(space)
+    ([[0.75]], 2)
+    """
+
+    def __init__(self, points: Array) -> None:
+        self.points = points + 0.0  # -0.0 is the same coordinate as 0.0
+        self._row = {point.tobytes(): row for row, point in enumerate(self.points)}
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def without(self, taken: Array) -> Array:
+        """Return the settings that are none of the points (n, D), in their order, shape (k, D)."""
+        left = np.ones(len(self), dtype=np.bool_)
+        rows = [self._row.get(point.tobytes()) for point in taken + 0.0]
+        left[[row for row in rows if row is not None]] = False
+        return self.points[left]
+
+
+def shows_noise(model: LearnedModel) -> bool:
+    """Whether the values told say that the objective has noise.
+
+    They do where values at one point differ, where a standard error was told, or where every sample of the
+    hyper-parameters has noise. They do not where values at one point are the same.
+    """
+    if not model.trials:
+        return False
+    if model.has_stated_noise or model.differing() is not None:
+        return True
+    if _repeats(model) or not model.is_of_all:
+        return False
+    return bool((model.current().noise_variances > SURELY).all())
+
+
+def shows_exactness(model: LearnedModel) -> bool:
+    """Whether the values told say that the objective has no noise: repeats agree, and different points differ."""
+    if model.has_stated_noise or _repeats(model) < EXACT or model.differing() is not None:
+        return False
+    return len(np.unique(model.y)) >= DIFFERING * (len(model.x) - _repeats(model))
+
+
+def _repeats(model: LearnedModel) -> int:
+    """Return how many observations are at the point of an earlier one."""
+    return len(model.x) - len(group_rows(model.x)[0])
+
+
+def nearest_to(point: Array, settings: Array) -> Array:
+    """Return the setting, of (m, D), nearest to a point (D,)."""
+    found: Array = settings[int(np.argmin(((settings - point) ** 2).sum(axis=1)))]
+    return found
