@@ -35,8 +35,11 @@ from typing import Any
 import numpy as np
 
 from quadrat._core.arrays import Array
+from quadrat.randomness import generator
 
-__all__ = ["SameFolds", "fold_effects", "residual_deviation"]
+__all__ = ["SameFolds", "Subsampled", "fold_effects", "residual_deviation"]
+
+_SUBSAMPLED = 0x5AB  # names the stream
 
 
 @dataclass
@@ -55,6 +58,26 @@ class SameFolds:
     def get_n_splits(self, X: object = None, y: object = None, **more: object) -> int:
         """Return how many folds there are."""
         return int(self.splitter.get_n_splits(X, y, **more))
+
+
+@dataclass
+class Subsampled:
+    """A share of the samples of each fold, train and test alike: the same for all, and part of every larger share."""
+
+    folds: SameFolds
+    share: float
+    seed: int
+
+    def split(self, X: object, y: object = None, **more: object) -> Iterator[tuple[Any, Any]]:
+        """Yield (train, test) of each fold."""
+        for fold, sides in enumerate(self.folds.split(X, y, **more)):
+            rng = generator(self.seed, _SUBSAMPLED, fold)
+            train, test = (rng.permutation(side)[: max(1, int(self.share * len(side)))] for side in sides)
+            yield train, test
+
+    def get_n_splits(self, X: object = None, y: object = None, **more: object) -> int:
+        """Return how many folds there are."""
+        return self.folds.get_n_splits(X, y, **more)
 
 
 def fold_effects(scores: Sequence[Sequence[float] | Array] | Array) -> Array:

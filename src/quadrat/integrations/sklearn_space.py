@@ -1,11 +1,13 @@
-"""Search spaces of RandomizedSearchCV (lists of choices, SciPy's distributions) and BayesSearchCV as a `Space`."""
+"""Search spaces of RandomizedSearchCV (lists of choices, SciPy's distributions) and BayesSearchCV as a `Space`.
+
+A list of dictionaries is a choice among them: a parameter of the space says which one, and what only some of them have
+exists under that condition.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
-from math import prod
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,15 +15,17 @@ import numpy as np
 
 from quadrat.errors import InvalidInput
 from quadrat.space import Categorical, Fixed, Float, Int, Space
+from quadrat.space.constraint import listed_settings
 from quadrat.space.parameter import Parameter
 
 __all__ = ["CandidateSpace"]
 
 _TAIL = 1e-3  # probability that is left out at either end of a distribution without finite support
+_LONGEST = 60  # characters of the text that a choice is called by
 _PRIORS = {"uniform": False, "log-uniform": True}
 _EXPECTED = (
-    "a parameter such as Float(1e-3, 1e3, log=True), a list of choices, a tuple (low, high) or"
-    ' (low, high, "log-uniform"), or a frozen distribution of scipy.stats'
+    "a parameter such as Float(1e-3, 1e3, log=True), a list of choices, a dictionary from names to choices, a tuple"
+    ' (low, high) or (low, high, "log-uniform"), or a frozen distribution of scipy.stats'
 )
 
 
@@ -37,19 +41,24 @@ class _Axis:
 class CandidateSpace:
     """A space, and the candidates that its parameters stand for.
 
-    `shown` maps, by name, a value in the space to the value that an estimator gets; others are the same.
+    `shown` maps, by name, a value in the space to the value that an estimator gets; others are the same. `names` has
+    the estimator's names of parameters where they differ, None for one that the estimator does not have.
 
     Examples
     --------
     >>> wanted = CandidateSpace.of({"C": (0.1, 10.0, "log-uniform"), "size": [(10,), (10, 10)]})
     >>> wanted.space
-    Space(C=Float(0.1, 10.0, log=True), size=Categorical((0, 1)))
-    >>> wanted.candidate({"C": 1.0, "size": 1})
+    Space(C=Float(0.1, 10.0, log=True), size=Categorical(('(10,)', '(10, 10)')))
+    >>> wanted.candidate({"C": 1.0, "size": "(10, 10)"})
     {'C': 1.0, 'size': (10, 10)}
+    >>> cases = CandidateSpace.of([{"kernel": ["linear"]}, {"kernel": ["rbf"], "gamma": (0.1, 1.0)}])
+    >>> cases.candidate({"case": 1, "kernel@1": "rbf", "gamma": 0.5})
+    {'kernel': 'rbf', 'gamma': 0.5}
     """
 
     space: Space
     shown: Mapping[str, Callable[[Any], Any]]
+    names: Mapping[str, str | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, given: object) -> CandidateSpace:
@@ -57,42 +66,44 @@ class CandidateSpace:
 
         `given` is a `Space`, or a mapping from names to: parameters; lists and other sequences of choices, which may be
         any objects; tuples (low, high) or (low, high, prior), prior "uniform" or "log-uniform", of integers or floats,
-        both bounds included; frozen distributions of scipy.stats. Numbers in a list that rise or fall throughout are
-        searched as ordered. A distribution that is neither uniform nor log-uniform is searched along its quantiles, so
-        that its likely values have more room; tails of 0.1 % are left out if it is unbounded.
+        both bounds included; frozen distributions of scipy.stats. Or a list of such mappings, of which each candidate
+        is of one. Three or more numbers in a list that rise or fall throughout are ordered choices. A choice that a
+        space cannot hold, such as an estimator, is called by its text there, or by its place in the list where texts
+        are long or equal; a mapping from names to choices gives them names. A distribution that is neither uniform nor
+        log-uniform is searched along its quantiles, so that its likely values have more room; tails of 0.1 % are left
+        out if it is unbounded.
         """
         if isinstance(given, Space):
             _refuse_outside_choices(given)
             return cls(given, {})
+        if isinstance(given, list | tuple) and given:
+            return _choice_of_cases(given) if len(given) > 1 else cls.of(_as_case(given[0], "[0]"))
         if not isinstance(given, Mapping) or not given:
-            hint = "; for several cases use one Space, with when= for what exists in some of them only"
             raise InvalidInput(
-                "search_spaces: expected a Space, or a dictionary from names of parameters to what to search, got"
-                f" {given!r:.80}{hint if isinstance(given, list | tuple) else ''}"
+                "search_spaces: expected a Space, a dictionary from names of parameters to what to search, or a list of"
+                f" such dictionaries, got {given!r:.80}"
             )
-        axes = {}
-        for name, one in given.items():
-            if not isinstance(name, str) or not name:
-                raise InvalidInput(f"search_spaces: expected names of parameters as strings, got {name!r}")
-            try:
-                axes[name] = _axis(one)
-            except InvalidInput as error:
-                raise InvalidInput(f"search_spaces: {name!r}: {error}") from None
+        axes = _axes(given, "search_spaces")
         space = Space.from_dict({name: axis.parameter for name, axis in axes.items()}, source="search_spaces")
         _refuse_outside_choices(space)
         return cls(space, {name: axis.shown for name, axis in axes.items() if axis.shown is not None})
 
     def candidate(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return parameters of the space as an estimator gets them."""
-        return {name: self.shown[name](value) if name in self.shown else value for name, value in params.items()}
+        called = {name: self.names.get(name, name) for name in params}
+        return {
+            call: self.shown[name](params[name]) if name in self.shown else params[name]
+            for name, call in called.items()
+            if call is not None
+        }
 
     def all_params(self, at_most: int) -> list[dict[str, Any]] | None:
         """Return all parameters of the space where there are so few, in the order of the space; None elsewhere."""
-        values = [_values_of(parameter, at_most) for parameter in self.space.values()]
-        finite = [some for some in values if some is not None]
-        if len(finite) < len(values) or self.space.is_constrained or prod(map(len, finite)) > at_most:
+        listed = listed_settings(self.space)
+        if listed is None:
             return None
-        return [dict(zip(self.space, chosen, strict=True)) for chosen in product(*finite)]
+        allowed = listed[self.space.allowed(listed)]
+        return self.space.from_units(allowed) if len(allowed) <= at_most else None
 
 
 def _refuse_outside_choices(space: Space) -> None:
@@ -104,17 +115,64 @@ def _refuse_outside_choices(space: Space) -> None:
         )
 
 
-def _values_of(parameter: Parameter, at_most: int) -> list[Any] | None:
-    """Return every value of a parameter that always exists; None where there are more, or no end of them."""
-    if parameter.when is not None:
-        return None
-    if isinstance(parameter, Fixed):
-        return [parameter.value]
-    if isinstance(parameter, Categorical):
-        return list(parameter.choices)
-    if isinstance(parameter, Int) and parameter.high - parameter.low < at_most:
-        return list(range(parameter.low, parameter.high + 1))
-    return None
+def _axes(given: Mapping[Any, object], source: str) -> dict[str, _Axis]:
+    axes = {}
+    for name, one in given.items():
+        if not isinstance(name, str) or not name:
+            raise InvalidInput(f"{source}: expected names of parameters as strings, got {name!r}")
+        try:
+            axes[name] = _axis(one)
+        except InvalidInput as error:
+            raise InvalidInput(f"{source}: {name!r}: {error}") from None
+    return axes
+
+
+def _as_case(given: object, place: str) -> Mapping[Any, object]:
+    if isinstance(given, Mapping) and not isinstance(given, Space):
+        return given
+    raise InvalidInput(
+        f"search_spaces: expected a list of dictionaries, of which a candidate is of one, got {given!r:.80} at {place}"
+    )
+
+
+def _choice_of_cases(given: Sequence[object]) -> CandidateSpace:
+    """Return the space in which a parameter chooses one of several dictionaries, all alike likely in a design.
+
+    What several of them say alike is one parameter, so that a model learns of it from all of these.
+    """
+    cases = [_as_case(one, f"[{i}]") for i, one in enumerate(given)]
+    variants: dict[str, list[tuple[_Axis, object, list[int]]]] = {}
+    for i, case in enumerate(cases):
+        for name, axis in _axes(case, f"search_spaces[{i}]").items():
+            if axis.parameter.when is not None:
+                raise InvalidInput(
+                    f"search_spaces[{i}]: {name!r}: expected a parameter without when=, since the dictionary is its"
+                    " condition, got one with; use one Space for conditions within a case"
+                )
+            known = variants.setdefault(name, [])
+            same = [one for one in known if one[1] is case[name] or (one[0] == axis and axis.shown is None)]
+            if same:
+                same[0][2].append(i)
+            else:
+                known.append((axis, case[name], [i]))
+    if not variants:
+        raise InvalidInput("search_spaces: expected something to search in some dictionary, got empty ones alone")
+    switch = "case"
+    while switch in variants:
+        switch += "_"
+    parameters: dict[str, Parameter] = {switch: Categorical(range(len(cases)))}
+    shown, names = dict[str, Callable[[Any], Any]](), dict[str, str | None]({switch: None})
+    for name, found in variants.items():
+        for axis, _, where in found:
+            call = name if len(found) == 1 else f"{name}@{where[0]}"
+            when = None if len(where) == len(cases) else {switch: where}
+            parameters[call] = replace(axis.parameter, when=when)
+            names[call] = name
+            if axis.shown is not None:
+                shown[call] = axis.shown
+    space = Space.from_dict(parameters, source="search_spaces")
+    _refuse_outside_choices(space)
+    return CandidateSpace(space, shown, names)
 
 
 def _axis(given: object) -> _Axis:
@@ -126,6 +184,9 @@ def _axis(given: object) -> _Axis:
         return _choices(given.tolist())
     if isinstance(given, Sequence) and not isinstance(given, str | bytes):
         return _choices(list(given))
+    if isinstance(given, Mapping) and given and "type" not in given:
+        parameter = Categorical(list(given)) if len(given) > 1 else Fixed(next(iter(given)))
+        return _Axis(parameter, dict(given).__getitem__)
     if all(hasattr(given, name) for name in ("rvs", "ppf", "support")):
         return _distribution(given)
     raise InvalidInput(f"expected {_EXPECTED}, got {given!r:.80}")
@@ -158,12 +219,24 @@ def _choices(values: list[Any]) -> _Axis:
     if len(values) > 2 and all(map(_is_number, values)):
         steps = np.sign(np.diff(np.array(values, dtype=np.float64)))
         if abs(steps.sum()) == len(steps):
-            return _Axis(Int(0, len(values) - 1), values.__getitem__)
+            try:
+                return _Axis(Categorical(values, ordered=True))
+            except InvalidInput:  # such as fractions
+                return _Axis(Int(0, len(values) - 1), values.__getitem__)
     try:
         return _Axis(Categorical(values) if len(values) > 1 else Fixed(values[0]))
     except InvalidInput:  # objects, or several that are equal
-        indices = tuple(range(len(values)))
-        return _Axis(Categorical(indices) if len(values) > 1 else Fixed(0), values.__getitem__)
+        called = _descriptions(values)
+        chosen = Categorical(called) if len(values) > 1 else Fixed(called[0])
+        return _Axis(chosen, dict(zip(called, values, strict=True)).__getitem__)
+
+
+def _descriptions(values: Sequence[Any]) -> list[Any]:
+    """Return what to call choices in a space: their texts where these are short and differ, else their places."""
+    texts = [value if isinstance(value, str) else " ".join(repr(value).split()) for value in values]
+    if len(set(texts)) < len(texts) or any(len(text) > _LONGEST or " at 0x" in text for text in texts):
+        return list(range(len(values)))
+    return texts
 
 
 def _distribution(given: Any) -> _Axis:
