@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
-from joblib import parallel_config  # type: ignore[import-untyped]
+from joblib import cpu_count, parallel_config  # type: ignore[import-untyped]
 from scipy.stats import loguniform, randint
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.datasets import load_iris, make_classification
@@ -352,3 +352,33 @@ def test_choices_that_a_space_cannot_hold_come_back_as_they_are() -> None:
     assert made.recommendation_ is not None
     for params in (made.recommended_params_, made.recommendation_.params, made.recommendation_.best_seen.params):
         assert params["class_weight"] in spaces["class_weight"]
+
+
+def test_n_jobs_is_what_joblib_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None is 1, or what the context says; -1 is all; a batch has as many candidates as give every job a fold."""
+    batches: list[int] = []
+    original = QuadratSearchCV._batch
+
+    def batch(self: QuadratSearchCV, *args: Any, **more: Any) -> int:
+        batches.append(original(self, *args, **more))
+        return batches[-1]
+
+    monkeypatch.setattr(QuadratSearchCV, "_batch", batch)
+    for context, n_jobs in ((None, None), (4, None), (4, 1), (None, 4), (None, -1)):
+        with parallel_config("threading", n_jobs=context) if context else parallel_config("threading"):
+            search(n_iter=2, cv=2, n_jobs=n_jobs).fit(X, Y)
+    assert batches == [1, 2, 1, 2, min(-(-cpu_count() // 2), 2)]
+    with pytest.raises(ValueError, match="n_jobs"):
+        search(n_jobs=0).fit(X, Y)
+
+
+def test_a_list_of_dictionaries_is_searched_as_in_scikit_learn() -> None:
+    cases = [{"kernel": ["linear"], "C": (0.1, 10.0)}, {"kernel": ["rbf"], "C": (0.1, 10.0), "gamma": (0.01, 1.0)}]
+    made = search(SVC(), cases, n_iter=8, method=None).fit(X, Y)
+    tried = made.cv_results_["params"]
+    assert {tuple(params) for params in tried} == {("kernel", "C"), ("kernel", "C", "gamma")}
+    assert made.cv_results_["param_gamma"].mask.tolist() == ["gamma" not in params for params in tried]
+    assert set(made.recommended_params_) in ({"kernel", "C"}, {"kernel", "C", "gamma"})
+    assert made.recommended_params_ == tried[made.recommended_index_]
+    theirs = RandomizedSearchCV(SVC(), [{"C": [1], "kernel": ["linear"]}, {"gamma": [0.1]}], n_iter=2, cv=3).fit(X, Y)
+    assert {*theirs.cv_results_} == {*made.cv_results_}

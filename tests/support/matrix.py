@@ -442,6 +442,9 @@ def _context_file(folder: Path) -> None:
 
 DISC = PLAIN.subject_to(lambda p: (p["x"] - 0.5) ** 2 + (p["y"] - 0.5) ** 2 <= 0.16)
 TREE = qd.Space(kind=qd.Categorical(["a", "b"]), x=qd.Float(0, 1), y=qd.Float(0, 1, when={"kind": "b"}))
+GRID = qd.Space(
+    x=qd.Float(0, 1, step=0.05), y=qd.Int(0, 2, step=2), kind=qd.Categorical(["a", None, "b"], ordered=True)
+)
 SITES = qd.Space(x=qd.Float(0, 1), y=qd.Context(qd.Float(0, 1)))
 LEVELS = qd.Space(x=qd.Float(0, 1), level=qd.Fidelity([1, 5], cost=[1, 10]))
 
@@ -449,6 +452,7 @@ ROWS = {
     row.name: row
     for row in (
         Row("conditional parameters (`when=`)", TREE, sampled={"search_space": TREE}),
+        Row("choices with an order, steps (`ordered=True`, `step=`)", GRID, sampled={"search_space": GRID}),
         StudyRow(
             "define-by-run: parameters that trials do not share",
             objective=_conditional,

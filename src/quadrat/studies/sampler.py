@@ -169,7 +169,7 @@ class QuadratSampler(BaseSampler):
                     params, why = engine.ask(trial.number, known)
                 except SpaceExhausted as ended:
                     params, why = engine.ask_again(), f"the best again: {ended}"
-                    self._stop(study, str(ended))
+                    self._stop(study, str(ended), asked=True)
                 publish(study, trial, params, search_space, why, self._method)  # before another looks at what runs
                 # Of two processes that chose at the same time, neither knowing of the other, the later trial yields.
                 others = running.beside(trial.number, study._get_trials(deepcopy=False, use_cache=False))
@@ -217,14 +217,16 @@ class QuadratSampler(BaseSampler):
         engine.follow(trials)
         return engine.exhausted(running.beside(-1, trials))
 
-    def _stop(self, study: Study, why: str) -> None:
-        """Stop `study.optimize`, where that is what runs, and say why, once for each study."""
-        key = id(study._storage), study._study_id
-        if key not in self._ended:
-            self._ended.add(key)
-            warnings.warn(f"study {study.study_name!r}: {why}", QuadratWarning, stacklevel=6)
+    def _stop(self, study: Study, why: str, *, asked: bool) -> None:
+        """Stop `study.optimize` and say why, once for each study; elsewhere say so only where a trial is `asked`."""
+        stopped = False
         with suppress(RuntimeError):  # trials are asked for and told one by one
             study.stop()
+            stopped = True
+        key = id(study._storage), study._study_id
+        if (stopped or asked) and key not in self._ended:
+            self._ended.add(key)
+            warnings.warn(f"study {study.study_name!r}: {why}", QuadratWarning, stacklevel=6)
 
     def _warn_of(self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> None:
         """Warn, once for each study, that a parameter is drawn at random although something is known."""
@@ -277,7 +279,7 @@ class QuadratSampler(BaseSampler):
         with self._lock:
             ended = self._exhausted(study)
         if ended is not None:
-            self._stop(study, ended)
+            self._stop(study, ended, asked=False)
 
     def _engine_of(
         self, study: Study, search_space: Mapping[str, BaseDistribution]

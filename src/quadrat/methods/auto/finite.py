@@ -1,8 +1,9 @@
 """Small finite spaces: settings that nobody has evaluated come first, and the end of them is known.
 
 Where the objective always gives the same, an evaluated setting has nothing more to say. Where it does not, a second
-look can be worth more than a new setting. Which of the two it is, nobody tells; so without evidence of noise
-(`shows_noise`) a setting is not asked for again as long as there are others.
+look can be worth more than a new setting. From one value a setting nobody tells which of the two it is: a rough function
+without noise looks like a smooth one with it. So until noise was seen (`shows_noise`) a setting is not asked for again
+as long as there are others, whose values say nearly as much.
 """
 
 from __future__ import annotations
@@ -14,8 +15,6 @@ from quadrat.gp.observations import group_rows
 from quadrat.methods.auto.surrogate import DIFFERING, EXACT, LearnedModel
 
 __all__ = ["FiniteSpace", "nearest_to", "shows_exactness", "shows_noise"]
-
-SURELY = 0.05  # of the variance of all values: noise as large as that under every sample is taken as shown
 
 
 class FiniteSpace:
@@ -49,18 +48,8 @@ class FiniteSpace:
 
 
 def shows_noise(model: LearnedModel) -> bool:
-    """Whether the values told say that the objective has noise.
-
-    They do where values at one point differ, where a standard error was told, or where every sample of the
-    hyper-parameters has noise. They do not where values at one point are the same.
-    """
-    if not model.trials:
-        return False
-    if model.has_stated_noise or model.differing() is not None:
-        return True
-    if _repeats(model) or not model.is_of_all:
-        return False
-    return bool((model.current().noise_variances > SURELY).all())
+    """Whether the objective was seen to have noise: values at one point differ, or a standard error was told."""
+    return model.has_stated_noise or model.differing() is not None
 
 
 def shows_exactness(model: LearnedModel) -> bool:
