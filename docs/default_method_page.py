@@ -30,6 +30,7 @@ from quadrat.methods.auto import surrogate as averaging
 from quadrat.methods.auto import trust_region as turns
 from quadrat.methods.auto.surrogate import KERNELS
 from quadrat.methods.statements import CREDIBLE_LEVEL
+from quadrat.space.constraint import MOST_LISTED
 
 PAGE = ROOT / "docs" / "default_method.md"
 TEXT = """# The default method
@@ -62,6 +63,13 @@ rebuilt, imported or resumed goes on as if nothing had happened.
 was measured again {exact} times or more, and always gave the same, there is none, unless different points gave the same
 too, as with pass and fail. `Auto(noise=0)` says so from the start, `Auto(noise=0.1)` that its standard deviation is
 known. Without noise the recommended point is the best one told, and its value is stated as it was told.
+
+**Finite spaces.** Where the space has at most {listed:,} settings, no setting is suggested twice until noise was seen:
+values at one point that differ, a standard error, or `Auto(noise=...)` above 0. From one value a setting nobody can
+tell noise from roughness, and a new setting beside the best one says nearly as much as the best one again. Up to
+{all_new:,} new settings are all looked at, so that the next one is the best of them. When all were evaluated, repeats
+follow, each with the number of the trial that it repeats; as soon as there is known to be no noise, `ask` raises
+`SpaceExhausted`, and `maximize`, `quadrat tune` and `study.optimize` end with "all N settings evaluated".
 
 **Uneven noise.** The noise is taken to be the same everywhere until the trials say otherwise. From {uneven_fewest}
 measurements on, a score test asks whether the squares of leave-one-out residuals grow along an axis of numbers [CW83].
@@ -185,6 +193,8 @@ def page(rows: Sequence[Row]) -> str:
         samples=auto_model.SAMPLES,
         stated=auto_model.STATED,
         exact=auto_model.EXACT,
+        listed=MOST_LISTED,
+        all_new=auto.NEW,
         uneven_fewest=uneven_noise.FEWEST,
         uneven_odds=round(1 / uneven_noise.ANY) - 1,
         uneven_factor=exp(uneven_noise.SLOPE),

@@ -135,7 +135,10 @@ def test_a_space_is_taken_as_it_is() -> None:
     space = qd.Space(kernel=qd.Categorical(["rbf", "poly"]), degree=qd.Int(2, 4, when={"kernel": "poly"}))
     wanted = CandidateSpace.of(space)
     assert wanted.space is space
-    expected = [{"kernel": "rbf"}, *({"kernel": "poly", "degree": degree} for degree in (2, 3, 4))]
+    expected: list[dict[str, Any]] = [
+        {"kernel": "rbf"},
+        *({"kernel": "poly", "degree": degree} for degree in (2, 3, 4)),
+    ]
     assert wanted.all_params(4) == expected
     assert wanted.all_params(3) is None
     few = CandidateSpace.of(space.subject_to(lambda p: p.get("degree") != 3))

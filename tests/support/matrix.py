@@ -452,7 +452,6 @@ ROWS = {
     row.name: row
     for row in (
         Row("conditional parameters (`when=`)", TREE, sampled={"search_space": TREE}),
-        Row("choices with an order, steps (`ordered=True`, `step=`)", GRID, sampled={"search_space": GRID}),
         StudyRow(
             "define-by-run: parameters that trials do not share",
             objective=_conditional,
@@ -530,6 +529,7 @@ ROWS = {
         ),
         Row("more than 256 trials", earlier=300, commands=_many_rows),
         Row("an objective without noise", outcome=value),
+        Row("choices with an order, steps (`ordered=True`, `step=`)", GRID, sampled={"search_space": GRID}),
     )
 }
 

@@ -287,7 +287,7 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
                     f" {self.resource!r}{did_you_mean(self.resource, known)}"
                 )
             least, most = 1, known[self.resource]
-            if self.max_resources == "auto" and (not isinstance(most, Integral) or isinstance(most, bool) or most < 1):
+            if self.max_resources == "auto" and (not _is_whole(most) or most < 1):
                 raise InvalidInput(
                     f"max_resources: expected an integer, since the estimator has {self.resource}={most!r:.40}, which"
                     " is none; give max_resources= too"
@@ -446,6 +446,11 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
                 return int(whole[0 if np.isnan(scores).all() else np.nanargmax(scores)])
         index: int = super()._select_best_index(refit, refit_metric, results)
         return index
+
+
+def _is_whole(value: object) -> bool:
+    """Whether a value is an integer and no bool."""
+    return type(value) is not bool and isinstance(value, Integral)
 
 
 def _tell(optimizer: Optimizer, trial: Trial, scores: Sequence[float], fits: Fits | None) -> None:

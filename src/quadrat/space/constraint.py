@@ -30,7 +30,7 @@ _SHARE_STREAM = 0x5AFE  # names the stream of `check_share`, which belongs to no
 _TRIED, _ENOUGH = 20_000, 20  # settings that `check_share` draws at most, and feasible ones that it needs
 _FIRST, _LARGEST = 64, 2048  # settings in its first batch, and in its largest
 _BY_VALUE = {"cloudpickle", "dill"}  # packages that pickle functions by value, whatever their names
-_MOST_LISTED = 10_000  # combinations of values up to which a finite space is listed
+MOST_LISTED = 10_000  # combinations of values up to which a finite space is listed
 
 
 def passes(feasible: Feasible, params: Mapping[str, Any]) -> bool:
@@ -124,7 +124,7 @@ def listed_settings(space: Space) -> Array | None:
     axes = []
     for name in space.axes:
         axes.append(_coordinates(space[name].scale))
-        if prod(map(len, axes)) > _MOST_LISTED or not len(axes[-1]):
+        if prod(map(len, axes)) > MOST_LISTED or not len(axes[-1]):
             return None
     mesh = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, space.dimension)
     return np.unique(space.round(mesh), axis=0)  # where a parameter does not exist, several points are one setting
@@ -139,7 +139,7 @@ def _coordinates(scale: Scale) -> Array:
         scale = Bins(count)
     else:
         return np.empty(0)
-    return np.empty(0) if count > _MOST_LISTED else scale.encode(np.arange(first, first + count, dtype=np.float64))
+    return np.empty(0) if count > MOST_LISTED else scale.encode(np.arange(first, first + count, dtype=np.float64))
 
 
 def feasible_points(space: Space, count: int, rng: np.random.Generator) -> Array:

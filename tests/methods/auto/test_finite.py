@@ -30,7 +30,7 @@ TABLE = np.random.default_rng(5).normal(size=(10, 10, 5))
 
 
 def smooth(p: Mapping[str, Any]) -> float:
-    return -(((p["a"] - 6.3) / 4) ** 2) - ((p["b"] - 11) / 15) ** 2 + OFFSETS[p["c"]]
+    return float(-(((p["a"] - 6.3) / 4) ** 2) - ((p["b"] - 11) / 15) ** 2 + OFFSETS[p["c"]])
 
 
 def stepped(p: Mapping[str, Any]) -> float:
@@ -120,9 +120,9 @@ def test_the_best_of_all_new_settings_is_asked_for() -> None:
 
 def test_noise_that_was_seen_allows_second_looks() -> None:
     rng = np.random.default_rng(0)
-    for told in ({"noise": 1.0}, {}):
-        optimizer = qd.Optimizer(GRID, direction="maximize", seed=0, **told)
-        if not told:
+    for noise in (1.0, None):
+        optimizer = qd.Optimizer(GRID, direction="maximize", seed=0, noise=noise)
+        if noise is None:
             first = optimizer.ask()
             optimizer.tell(first, [smooth(first.params), smooth(first.params) + 1.0])
         for _ in range(30):
@@ -147,9 +147,9 @@ def test_a_space_that_is_not_finite_is_as_before() -> None:
 # --- what was told of noise
 
 
-def observed(*values: tuple[float, float] | tuple[float, float, float]) -> LearnedModel:
+def observed(*values: tuple[float, float], variance: float | None = None) -> LearnedModel:
     model = LearnedModel(Domain.cube(1), 0, 5)
-    model.tell([Observation(i, np.array([x]), np.array([y]), *more) for i, (x, y, *more) in enumerate(values)])
+    model.tell([Observation(i, np.array([x]), np.array([y]), variance) for i, (x, y) in enumerate(values)])
     return model
 
 
@@ -157,7 +157,7 @@ def test_what_shows_noise_and_what_shows_that_there_is_none() -> None:
     nothing, once = observed(), observed((0.1, 1.0), (0.2, 2.0))
     agree = observed((0.1, 1.0), (0.2, 2.0), (0.1, 1.0), (0.2, 2.0))
     differ = observed((0.1, 1.0), (0.1, 1.5), (0.2, 2.0), (0.2, 2.0), (0.2, 2.0))
-    errors = observed((0.1, 1.0, 0.04), (0.1, 1.0, 0.04), (0.1, 1.0, 0.04))
+    errors = observed((0.1, 1.0), (0.1, 1.0), (0.1, 1.0), variance=0.04)
     alike = observed((0.1, 1.0), (0.2, 1.0), (0.1, 1.0), (0.2, 1.0))
     one_repeat = observed((0.1, 1.0), (0.2, 2.0), (0.1, 1.0))
     cases = (nothing, once, agree, differ, errors, alike, one_repeat)

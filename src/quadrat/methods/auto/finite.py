@@ -1,9 +1,9 @@
 """Small finite spaces: settings that nobody has evaluated come first, and the end of them is known.
 
 Where the objective always gives the same, an evaluated setting has nothing more to say. Where it does not, a second
-look can be worth more than a new setting. From one value a setting nobody tells which of the two it is: a rough function
-without noise looks like a smooth one with it. So until noise was seen (`shows_noise`) a setting is not asked for again
-as long as there are others, whose values say nearly as much.
+look can be worth more than a new setting. From one value a setting nobody can tell: a rough function without noise
+looks like a smooth one with it. So until noise was seen (`shows_noise`) a setting is not asked for again as long as
+there are others, whose values say nearly as much.
 """
 
 from __future__ import annotations

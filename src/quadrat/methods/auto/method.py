@@ -57,7 +57,7 @@ BEST = 4  # evaluated points that candidates are scattered around
 FEWEST = 3  # trials told before the model decides: with several at once, fewer are when the design has been asked for
 PROMISING = 12  # evaluated points, the best, that a second look is considered at
 _LEAST_WORTH = 1e-3  # of the standard deviation of all values, below which no second look is taken
-_FEW = 1024  # settings of a finite space that are all looked at
+NEW = 1024  # settings of a finite space that are all looked at
 _SCREENED = 1024  # points, of which
 _POINTS, _DRAWS_OF_F = 256, 32  # f is drawn at so many, so often under each sample, to estimate what is still to gain
 _DENSE = 1  # axes, up to which these are dense; with more, f is drawn at all that are screened,
@@ -333,7 +333,7 @@ class AutoSearch(Search):
             if completion is None
             else replace(surrogates, feasibility=completion).least_log_chance(self.seed, number),
         )
-        if new is not None and len(new) <= _FEW:
+        if new is not None and len(new) <= NEW:
             point, value = score.best_of(new)
         else:
             point, value = score.maximise(best, generator(self.seed, number, _CANDIDATES), box)
