@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from as_printed import PrintedLPGPUCB
 
-from quadrat.errors import InvalidInput
+from quadrat.errors import InvalidInput, SpaceExhausted
 from quadrat.gp.sketch import Sketch
 from quadrat.kernels import Matern
 from quadrat.loop import minimize
@@ -138,7 +138,11 @@ def start(make: Make, space: str, *, budget: int = 12, direction: str = "maximiz
 
 def run(optimizer: Optimizer, n: int, outcome: Callable[[Trial], Any] = lambda trial: value_of(trial.params)) -> None:
     for _ in range(n):
-        trial = ask(optimizer)
+        try:
+            trial = ask(optimizer)
+        except SpaceExhausted:  # both of two settings, again and again with the same results
+            assert optimizer.space == SPACES["two"]
+            return
         optimizer.tell(trial, outcome(trial))
 
 
@@ -240,7 +244,9 @@ def test_failures_among_successes(make: Make, space: str) -> None:
 def test_the_first_three_fail(make: Make, space: str) -> None:
     optimizer = start(make, space)
     run(optimizer, 9, lambda trial: float("nan") if trial.number < 3 else value_of(trial.params))
-    assert [record.state for record in optimizer.trials] == ["failed"] * 3 + ["complete"] * 6
+    states = [record.state for record in optimizer.trials]
+    assert states == (["failed"] * 3 + ["complete"] * 6)[: len(states)]
+    assert len(states) == 9 or (space == "two" and "complete" in states)
     check_recommendation(optimizer)
 
 

@@ -14,6 +14,7 @@ from optuna.testing.pytest_samplers import BasicSamplerTestCase, RelativeSampler
 
 
 # Some of the suite's objectives have conditional parameters and changing bounds without a search space, on purpose.
+@pytest.mark.filterwarnings("ignore:study .* settings evaluated:quadrat.errors.QuadratWarning")
 @pytest.mark.filterwarnings("ignore:parameter .* is drawn at random:quadrat.errors.QuadratWarning")
 class TestQuadratSampler(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
     """The default method."""

@@ -251,9 +251,9 @@ def test_many_pruned_trials_are_believed_in_up_to_a_limit(monkeypatch: pytest.Mo
     seen: list[Any] = []
     original = AutoSearch._improve
 
-    def noted(self: AutoSearch, beliefs: Any, number: int, running: Any, box: Any = None) -> Any:
+    def noted(self: AutoSearch, beliefs: Any, number: int, running: Any, box: Any = None, **more: Any) -> Any:
         seen.append(running)
-        return original(self, beliefs, number, running, box)
+        return original(self, beliefs, number, running, box, **more)
 
     monkeypatch.setattr(AutoSearch, "_improve", noted)
     study = optuna.create_study(sampler=QuadratSampler(seed=1, search_space=PLANE))

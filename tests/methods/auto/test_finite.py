@@ -281,5 +281,5 @@ def test_the_command_line_says_so(
     for command in (["show"], ["best"], ["report"]):
         assert main(command) == 0, capsys.readouterr().err
     capsys.readouterr()
-    assert main(["export", "--csv"]) == 0
+    assert main(["export", "--csv", "-"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 13
