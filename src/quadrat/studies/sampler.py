@@ -197,8 +197,8 @@ class QuadratSampler(BaseSampler):
     def exhausted(self, study: Study) -> str | None:
         """Return why nothing is left to evaluate in a study, in a sentence; None as long as something is.
 
-        It is known where the space is finite, every setting was evaluated, and the objective has no noise. The sampler
-        then stops `study.optimize`; a trial that is begun nevertheless repeats the best one.
+        It is known where the space is finite, every setting was evaluated, and the objective has no noise. Trials that
+        are begun nevertheless repeat the best one. With ``method="Auto(noise=0)"`` the sampler stops `study.optimize`.
         """
         with self._lock:
             if self._own is not None:
@@ -218,11 +218,16 @@ class QuadratSampler(BaseSampler):
         return engine.exhausted(running.beside(-1, trials))
 
     def _stop(self, study: Study, why: str, *, asked: bool) -> None:
-        """Stop `study.optimize` and say why, once for each study; elsewhere say so only where a trial is `asked`."""
+        """Say why nothing is left, once for each study, where a trial is `asked` or `study.optimize` is stopped.
+
+        It is stopped where it was stated that there is no noise. Where repeats showed that, whoever asked Optuna for so
+        many trials gets them.
+        """
         stopped = False
-        with suppress(RuntimeError):  # trials are asked for and told one by one
-            study.stop()
-            stopped = True
+        if getattr(self._method, "noise", None) == 0.0:
+            with suppress(RuntimeError):  # trials are asked for and told one by one
+                study.stop()
+                stopped = True
         key = id(study._storage), study._study_id
         if (stopped or asked) and key not in self._ended:
             self._ended.add(key)
