@@ -20,6 +20,8 @@ __all__ = [
     "check_distributions",
     "distribution_of",
     "parameter_of",
+    "searched_value",
+    "shown_value",
     "suggest",
 ]
 
@@ -28,6 +30,7 @@ class Searched(Protocol):
     """What is searched, as Optuna has it, distributions by name, and as a space."""
 
     distributions: dict[str, BaseDistribution]
+    of_axis: dict[str, BaseDistribution]  # by the names of the space
     space: Space
 
     def read(self, params: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -128,6 +131,7 @@ class OwnSpace:
             )
         self.space = space
         self.distributions = {name: distribution_of(parameter) for name, parameter in space.items()}
+        self.of_axis = self.distributions
 
     def read(self, params: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the parameters that are of the space; None where one is missing or outside."""
@@ -151,6 +155,7 @@ class DistributionSpace:
 
     def __init__(self, distributions: Mapping[str, BaseDistribution]) -> None:
         self.distributions = {name: distributions[name] for name in sorted(distributions)}
+        self.of_axis = self.distributions
         parameters = {name: parameter_of(distribution) for name, distribution in self.distributions.items()}
         self.space = Space.from_dict({name: parameter for name, parameter in parameters.items() if parameter})
 
@@ -158,37 +163,42 @@ class DistributionSpace:
         """Return parameters of a trial as those of the space; None where one is missing or outside."""
         found: dict[str, Any] = {}
         for name, distribution in self.distributions.items():
-            if name not in params:
+            value = searched_value(distribution, params[name]) if name in params else None
+            if value is None:
                 return None
-            try:
-                inside = distribution.to_internal_repr(params[name])
-            except (ValueError, TypeError):
-                return None
-            if not distribution._contains(inside):
-                return None
-            if isinstance(distribution, CategoricalDistribution):
-                found[name] = int(inside)
-            elif isinstance(distribution, IntDistribution):
-                whole = round(inside)
-                found[name] = (whole - distribution.low) // distribution.step if distribution.step > 1 else whole
-            else:
-                found[name] = float(inside)
+            found[name] = value
         return found
 
     def show(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return parameters of the space as those of a trial."""
-        shown: dict[str, Any] = {}
-        for name, distribution in self.distributions.items():
-            value = params[name]
-            if isinstance(distribution, CategoricalDistribution):
-                shown[name] = distribution.choices[value]
-            elif isinstance(distribution, IntDistribution) and distribution.step > 1:
-                shown[name] = distribution.low + value * distribution.step
-            elif isinstance(distribution, FloatDistribution):
-                shown[name] = min(max(float(value), distribution.low), distribution.high)
-            else:
-                shown[name] = value
-        return shown
+        return {name: shown_value(one, params[name]) for name, one in self.distributions.items()}
+
+
+def searched_value(distribution: BaseDistribution, value: Any) -> int | float | None:
+    """Return a value of a distribution as that of its parameter (`parameter_of`); None where it is outside."""
+    try:
+        inside = distribution.to_internal_repr(value)
+    except (ValueError, TypeError):
+        return None
+    if not distribution._contains(inside):
+        return None
+    if isinstance(distribution, CategoricalDistribution):
+        return int(inside)
+    if isinstance(distribution, IntDistribution):
+        whole = round(inside)
+        return (whole - distribution.low) // distribution.step if distribution.step > 1 else whole
+    return float(inside)
+
+
+def shown_value(distribution: BaseDistribution, value: Any) -> Any:
+    """Return a value of the parameter of a distribution as that of the distribution."""
+    if isinstance(distribution, CategoricalDistribution):
+        return distribution.choices[value]
+    if isinstance(distribution, IntDistribution) and distribution.step > 1:
+        return distribution.low + value * distribution.step
+    if isinstance(distribution, FloatDistribution):
+        return min(max(float(value), distribution.low), distribution.high)
+    return value
 
 
 def check_distributions(search_space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:

@@ -20,6 +20,8 @@ from quadrat.optimizer.outcome import Direction, ReplicateWatch
 from quadrat.optimizer.run import Event, Run, asked, tell_event
 from quadrat.studies.distributions import Searched
 from quadrat.studies.finish_order import FinishOrder
+from quadrat.studies.learned_space import LearnedSpace
+from quadrat.studies.running_trials import chosen_params
 from quadrat.studies.trials import reading_of_trial
 
 __all__ = ["StudyEngine"]
@@ -50,6 +52,7 @@ class StudyEngine:
         self._seen: set[int] = set()  # numbers of finished trials
         self._last: FrozenTrial | None = None  # the last of them
         self._running: dict[int, tuple[dict[str, Any], Array | None]] = {}
+        self._visited: list[dict[str, Any]] = []  # what finished trials show of a learned space
         self.outside = 0
         self.wider: Wider | None = None
 
@@ -69,7 +72,7 @@ class StudyEngine:
         names = self.run.history.constraint_names
         for trial in new:
             self.wider = self.wider or self._wider(trial)
-            params = self.searched.read(trial.params)
+            params = self.searched.read(self._shown(trial))
             if params is None:
                 self.outside += trial.state is TrialState.COMPLETE
                 continue
@@ -85,6 +88,19 @@ class StudyEngine:
         self._last = new[-1]
         self.run.search.rebuild(self.run.restore(events, self.run.space.to_units(inside)))
 
+    def _shown(self, trial: FrozenTrial) -> dict[str, Any]:
+        """Return the parameters of a trial that is over.
+
+        Where the space was learned, one that did not come to ask for all of them counts with what was chosen for it.
+        """
+        if not isinstance(self.searched, LearnedSpace):
+            return trial.params
+        shown = trial.params
+        if trial.state is not TrialState.COMPLETE and shown:
+            shown = {**chosen_params(trial, self.searched.distributions), **shown}
+        self._visited.append(self.searched.codes(shown))
+        return shown
+
     def _wider(self, trial: FrozenTrial) -> Wider | None:
         numeric = FloatDistribution | IntDistribution
         for name, asked_for in trial.distributions.items():
@@ -95,13 +111,28 @@ class StudyEngine:
                 return name, (known.low, known.high), (asked_for.low, asked_for.high)
         return None
 
-    def ask(self, number: int, running: Mapping[int, dict[str, Any]]) -> tuple[dict[str, Any], str]:
-        """Return the parameters for a trial, as Optuna has them, and why; others that run are given by number."""
+    def ask(
+        self, number: int, running: Mapping[int, dict[str, Any]], fixed: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, Any], str]:
+        """Return the parameters for a trial, as Optuna has them, and why.
+
+        Others that run are given by number. What is `fixed` for the trial beforehand decides, in a learned space, which
+        parameters exist.
+        """
         self._running = {other: self._at(other, params) for other, params in running.items()}
         points = [point for _, point in self._running.values() if point is not None]
         elsewhere = np.array(points).reshape(-1, self.run.space.dimension)
         params, why = self.run.propose(number=number, elsewhere=elsewhere)
-        return self.searched.show(params), why
+        searched = self.searched
+        if isinstance(searched, LearnedSpace):
+            forced: dict[str, int] = {}
+            if not fixed:
+                forced = searched.unvisited([*self._visited, *map(searched.codes, running.values())])
+            if fixed or forced:
+                params = searched.completed(params, fixed or {}, forced, self.run.seed, number)
+            if forced:
+                why = "a branch of the space in which no trial was yet"
+        return searched.show(params), why
 
     def _at(self, number: int, params: dict[str, Any]) -> tuple[dict[str, Any], Array | None]:
         """Return parameters of a trial that runs and their point, (D,), None outside the space: each is found once."""

@@ -7,16 +7,17 @@ would not know of them.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from optuna.distributions import BaseDistribution
+from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from quadrat.methods.base import Method
 
-__all__ = ["RunningTrials", "chosen_params", "publish", "version_of", "why_chosen"]
+__all__ = ["RunningTrials", "chosen_near", "chosen_params", "publish", "version_of", "why_chosen"]
 
 _CHOSEN = "quadrat:params"  # the system attribute of a trial with what was chosen for it
 _LONGEST = 2045  # characters of an attribute in some databases
@@ -46,6 +47,22 @@ def publish(
 def chosen_params(trial: FrozenTrial, distributions: Mapping[str, BaseDistribution]) -> dict[str, Any]:
     """Return what a sampler chose for a trial, of the parameters with these distributions, asked for or not yet."""
     return _read(_parts(trial), distributions)
+
+
+def chosen_near(trial: FrozenTrial, name: str, distribution: BaseDistribution) -> Any:
+    """Return the value of a distribution that is nearest to what a sampler chose; None where it chose nothing there."""
+    value = _parsed(_parts(trial)).get(name)
+    if _contains(distribution, value):
+        return distribution.to_external_repr(value)  # type: ignore[arg-type]  # a number, then
+    if type(value) not in (int, float) or not math.isfinite(value):
+        return None
+    if not isinstance(distribution, FloatDistribution | IntDistribution):
+        return None
+    inside = min(max(value, distribution.low), distribution.high)
+    if distribution.step is not None:
+        inside = distribution.low + round((inside - distribution.low) / distribution.step) * distribution.step
+        inside = min(max(inside, distribution.low), distribution.high)
+    return distribution.to_external_repr(inside)
 
 
 def version_of(trial: FrozenTrial, method: str) -> int | None:
