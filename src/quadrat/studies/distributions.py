@@ -19,6 +19,7 @@ __all__ = [
     "Searched",
     "check_distributions",
     "distribution_of",
+    "only_value",
     "parameter_of",
     "searched_value",
     "shown_value",
@@ -199,6 +200,11 @@ def shown_value(distribution: BaseDistribution, value: Any) -> Any:
     if isinstance(distribution, FloatDistribution):
         return min(max(float(value), distribution.low), distribution.high)
     return value
+
+
+def only_value(distribution: BaseDistribution) -> Any:
+    """Return the value of a distribution that has no other."""
+    return distribution.choices[0] if isinstance(distribution, CategoricalDistribution) else distribution.low  # type: ignore[attr-defined]
 
 
 def check_distributions(search_space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:

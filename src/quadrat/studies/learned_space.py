@@ -17,7 +17,7 @@ from quadrat.space import Space
 from quadrat.space.parameter import Parameter
 from quadrat.space.space import parents_first, requirements
 from quadrat.studies.conditions import Branch, Condition, Form, Place
-from quadrat.studies.distributions import parameter_of, searched_value, shown_value
+from quadrat.studies.distributions import only_value, parameter_of, searched_value, shown_value
 
 __all__ = ["LearnedSpace"]
 
@@ -99,7 +99,7 @@ class LearnedSpace:
         self._keys[name] = []
         for place, required in branches:
             if place.distribution.single():
-                self._alone.append((name, shown_only(place.distribution), required))
+                self._alone.append((name, only_value(place.distribution), required))
             elif parameter_of(place.distribution) is not None:
                 key = name if len(branches) == 1 else self._called(name, required)
                 self._keys[name].append(key)
@@ -244,13 +244,6 @@ class LearnedSpace:
         for parent, codes in self._required[key].items():
             found |= {**self._way_to(parent), parent: codes[0]}
         return found
-
-
-def shown_only(distribution: BaseDistribution) -> Any:
-    """Return the value of a distribution that has no other."""
-    if isinstance(distribution, CategoricalDistribution):
-        return distribution.choices[0]
-    return distribution.low  # type: ignore[attr-defined]  # a number, then
 
 
 def _exists(required: _Required, codes: Mapping[str, Any]) -> bool:
