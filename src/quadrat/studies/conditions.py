@@ -275,13 +275,18 @@ class _Inference:
         """Return the best of conditions about one parameter each, which are in the order of asking."""
         if not conditions:
             return None
-        listed = [isinstance(self._latest[one.parent], IntDistribution) and one.codes is not None for one in conditions]
-        choice = [isinstance(self._latest[one.parent], CategoricalDistribution) for one in conditions]
-        best = max(
-            range(len(conditions)),
-            key=lambda i: (not listed[i], explains.get(conditions[i].parent, 0), choice[i], i),
-        )
-        return ((conditions[best],),)
+
+        def merits(i: int) -> tuple[bool, int, bool, int]:
+            condition, parent = conditions[i], self._latest[conditions[i].parent]
+            choice = isinstance(parent, CategoricalDistribution)
+            few = choice or (
+                isinstance(parent, IntDistribution)
+                and condition.codes is None
+                and parent.high - parent.low < _MOST_CODES * parent.step
+            )  # a number of many is seldom what others depend on, and often agrees by chance
+            return few, explains.get(condition.parent, 0), choice, i
+
+        return ((conditions[max(range(len(conditions)), key=merits)],),)
 
     def _nested(self, candidates: Sequence[str], there: Mask, known: Mask) -> tuple[Branch, ...] | None:
         """Return branches with several conditions, where these agree with all trials."""
