@@ -214,7 +214,11 @@ def outcome(method: str, problem: Conditional, seed: int, n: int) -> Row:
         return {"regret": rounded(study.best_value)}
     params = qd.recommend(study).params
     found = problem.by_run(FixedTrial(params))  # raises where a parameter is missing
-    return {"regret": rounded(study.best_value), "recommended": rounded(loss(found)), "complete": len(found) == len(params)}
+    return {
+        "regret": rounded(study.best_value),
+        "recommended": rounded(loss(found)),
+        "complete": len(found) == len(params),
+    }
 
 
 def run(method: str, problem: str, seed: int, n: int) -> Row:

@@ -258,10 +258,16 @@ def test_bounds_that_changed_at_a_trial_and_bounds_that_alternate() -> None:
         ([IntDistribution(1, 5, step=2), IntDistribution(3, 9, step=2)], IntDistribution(1, 9, step=2)),
         ([IntDistribution(1, 5, step=2), IntDistribution(2, 8, step=2)], IntDistribution(1, 8)),
         ([IntDistribution(1, 5, log=True), IntDistribution(2, 8, log=True)], IntDistribution(1, 8, log=True)),
-        ([FloatDistribution(0, 1, step=0.25), FloatDistribution(0.5, 2, step=0.25)], FloatDistribution(0, 2, step=0.25)),
+        (
+            [FloatDistribution(0, 1, step=0.25), FloatDistribution(0.5, 2, step=0.25)],
+            FloatDistribution(0, 2, step=0.25),
+        ),
         ([FloatDistribution(0, 1, step=0.25), FloatDistribution(0, 2)], FloatDistribution(0, 2)),
         ([FloatDistribution(1, 2, log=True), FloatDistribution(0.5, 3)], FloatDistribution(0.5, 3)),
-        ([CategoricalDistribution(["a", 1]), CategoricalDistribution([True, "a"])], CategoricalDistribution([True, "a", 1])),
+        (
+            [CategoricalDistribution(["a", 1]), CategoricalDistribution([True, "a"])],
+            CategoricalDistribution([True, "a", 1]),
+        ),
     ],
 )
 def test_the_widest_bounds(asked: list[BaseDistribution], cover: BaseDistribution) -> None:

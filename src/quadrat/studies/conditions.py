@@ -20,10 +20,11 @@ operations on integers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
@@ -34,6 +35,8 @@ __all__ = ["Condition", "Evidence", "Form", "Place"]
 Mask: TypeAlias = int  # a set of trials: bit i is the i-th that was seen
 _MOST_CODES = 16  # values of a parameter that are looked at one by one
 _MOST_NESTED = 8  # parameters with choices, up to which two conditions above another are tried
+_SURE = 10  # trials that came to their end, before it is said that nothing explains a parameter
+_PER_CHANGE = 4  # trials for each change of bounds: where there are fewer, bounds vary from trial to trial
 _PER_BRANCH = 4  # trials for each branch that several conditions tell apart: with fewer, some fit by chance
 
 
@@ -81,7 +84,7 @@ class Form:
         The names that trials were asked for in ways that no distribution of Optuna's covers: with other choices, with
         and without a log scale, as integers and as floats.
     unexplained
-        The names whose presence no condition explains.
+        The names whose presence no condition explains, once ten trials have come to their end.
     """
 
     places: tuple[Place, ...] = ()
@@ -191,7 +194,7 @@ class _Inference:
             tuple(places),
             tuple(distributions.items()),
             tuple(name for name, asked in self._asked.items() if len({_kind(one) for one in asked}) > 1),
-            tuple(unexplained),
+            tuple(unexplained) if self._whole.bit_count() >= _SURE else (),
         )
 
     # --- where a parameter exists
@@ -371,10 +374,16 @@ class _Inference:
                     Place(name, _and(branch, Condition(parent, tuple(codes))), one) for one, codes in by_code.items()
                 ]
         newest = self._newest(name, trials)
-        others = self._evidence.numbers(trials & ~masks[newest])
-        if not self._widest and others[-1] < self._evidence.numbers(masks[newest])[0]:
+        if not self._widest and self._changed_at_times(masks.values()):
             return [Place(name, branch, newest)]
         return [Place(name, branch, _cover([*masks], newest))]
+
+    def _changed_at_times(self, masks: Collection[Mask]) -> bool:
+        """Return whether one of these sets of trials came after the other, and not, as where bounds vary, many."""
+        if len(masks) > 1 + _union(masks).bit_count() // _PER_CHANGE:
+            return False
+        numbers = sorted((self._evidence.numbers(mask) for mask in masks), key=lambda one: one[0])
+        return all(before[-1] < after[0] for before, after in pairwise(numbers))
 
     def _bounds_by_choice(
         self, parent: str, trials: Mask, masks: Mapping[BaseDistribution, Mask]

@@ -16,9 +16,9 @@ from optuna.trial import FrozenTrial, TrialState
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Method
-from quadrat.optimizer.outcome import Direction, ReplicateWatch
+from quadrat.optimizer.outcome import Direction, Reading, ReplicateWatch
 from quadrat.optimizer.run import Event, Run, asked, tell_event
-from quadrat.studies.distributions import Searched
+from quadrat.studies.distributions import Searched, searched_value
 from quadrat.studies.finish_order import FinishOrder
 from quadrat.studies.learned_space import LearnedSpace
 from quadrat.studies.running_trials import chosen_params
@@ -84,6 +84,12 @@ class StudyEngine:
             names = names or tuple(reading.constraints)
             inside.append(params)
             events += asked(trial.number, params, _WHY, "study"), tell_event(trial.number, reading)
+            missed = self._missed(trial)
+            if missed is not None:
+                inside.append(missed)
+                reading = Reading(failure="outside of the bounds that the objective asked for")
+                number = -1 - trial.number  # no trial has it
+                events += asked(number, missed, _WHY, "study"), tell_event(number, reading)
         self._seen.update(trial.number for trial in new)
         self._last = new[-1]
         self.run.search.rebuild(self.run.restore(events, self.run.space.to_units(inside)))
@@ -100,6 +106,20 @@ class StudyEngine:
             shown = {**chosen_params(trial, self.searched.distributions), **shown}
         self._visited.append(self.searched.codes(shown))
         return shown
+
+    def _missed(self, trial: FrozenTrial) -> dict[str, Any] | None:
+        """Return what was chosen for a trial in a learned space and lay outside of the bounds that it asked for.
+
+        Where bounds vary, the search would choose it again and again: it learns from a failure where they may be.
+        """
+        if not isinstance(self.searched, LearnedSpace):
+            return None
+        missed = {
+            name: value
+            for name, value in chosen_params(trial, self.searched.distributions).items()
+            if name in trial.distributions and searched_value(trial.distributions[name], value) is None
+        }
+        return self.searched.read({**trial.params, **missed}) if missed else None
 
     def _wider(self, trial: FrozenTrial) -> Wider | None:
         numeric = FloatDistribution | IntDistribution

@@ -25,7 +25,9 @@ _COMPLETED = 0x0C0F  # names the stream of parameters that a proposal lacks
 _MOST_LISTED = 256  # integers up to which a condition lists them
 _MOST_PLACES = 12  # of one parameter: with more, it is taken to exist always
 _MOST_BRANCHES = 12  # values of a parameter, up to which each is visited before the method chooses
-_Required: TypeAlias = dict[str, tuple[int, ...]]  # the codes, one of which a parent must have, by its name in the space
+_Required: TypeAlias = dict[
+    str, tuple[int, ...]
+]  # the codes, one of which a parent must have, by its name in the space
 
 
 class LearnedSpace:
@@ -73,9 +75,7 @@ class LearnedSpace:
             parameter = parameter_of(self.of_axis[key])
             assert parameter is not None
             parameters[key] = replace(parameter, when=self._required[key] or None)
-        self.distributions = {
-            name: one for name, one in form.distributions if name in self._keys and self._keys[name]
-        }
+        self.distributions = {name: one for name, one in form.distributions if name in self._keys and self._keys[name]}
         self.suggested = {name: one for name, one in self.distributions.items() if name not in form.mixed}
         self._order = parents_first(requirements(parameters))
         self._space = Space.from_dict(parameters) if parameters else None

@@ -19,7 +19,14 @@ from quadrat.optimizer import CertificateReport, Optimizer, Recommendation
 from quadrat.optimizer.reports import why_in_study
 from quadrat.space import Space
 from quadrat.studies.conditions import Evidence
-from quadrat.studies.distributions import DistributionSpace, OwnSpace, Searched, check_distributions, only_value, parameter_of
+from quadrat.studies.distributions import (
+    DistributionSpace,
+    OwnSpace,
+    Searched,
+    check_distributions,
+    only_value,
+    parameter_of,
+)
 from quadrat.studies.finish_order import FinishOrder
 from quadrat.studies.learned_space import LearnedSpace
 from quadrat.studies.notes import kept_space, why_uncertified

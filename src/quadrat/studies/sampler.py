@@ -35,7 +35,6 @@ from quadrat.studies.running_trials import RunningTrials, chosen_near, chosen_pa
 __all__ = ["QuadratSampler", "chosen_params"]
 
 _INDEPENDENT = 0x0D15  # names the stream of parameters that are sampled alone
-_SURE = 10  # complete trials from which on it is told that no condition explains a parameter
 _CURE = "pass QuadratSampler(search_space=qd.Space(...)), with when= for parameters that depend on another"
 
 
@@ -48,11 +47,16 @@ class QuadratSampler(BaseSampler):
     what finished before, in the order of finishing: several processes on one storage, threads, and a study that is
     resumed make the suggestions that one process would make from the same history.
 
-    Parameters that not all complete trials share, and everything in the first trial, are sampled alone: the first trial
-    is the centre, later ones are uniform on the scale of the distribution. So are parameters that `search_space` lacks.
-    Of the first such parameter, once trials are complete, a `quadrat.errors.QuadratWarning` tells. With `search_space`
-    all are known from the start, and the first trials are those of the method's own design. Where its bounds are
-    narrower than those that the objective asks for, suggestions stay within them, and a warning tells that too.
+    Without `search_space` the space is what trials show: which parameters there are, with which bounds, and under which
+    values of others each exists (`quadrat.studies.conditions` says how that is inferred). All trials of the study count
+    for it, of any sampler. Each branch that is known is visited early. A parameter that no trial had before, as all of
+    the first trial, is sampled alone: the first trial is the centre, later ones are uniform on the scale of the
+    distribution. So are parameters that `search_space` lacks. Of the first such parameter, once trials are complete, a
+    `quadrat.errors.QuadratWarning` tells; another tells of a parameter that no condition explains.
+
+    With `search_space` all are known from the start, and the first trials are those of the method's own design. Where
+    its bounds are narrower than those that the objective asks for, suggestions stay within them, and a warning tells
+    that too.
 
     Replicates and standard errors are read from the user attributes "quadrat:values" (a list) and "quadrat:sem".
 
@@ -141,11 +145,13 @@ class QuadratSampler(BaseSampler):
             if not distribution.single() and parameter_of(distribution) is not None
         }
 
-    def _learned_of(self, study: Study, trial: FrozenTrial) -> LearnedSpace:
-        """Return what the other trials of a study show of its space."""
+    def _learned_of(self, study: Study, trial: FrozenTrial, *, again: bool = False) -> LearnedSpace:
+        """Return what the other trials of a study show of its space; `again` is as it was for this trial just now."""
         with self._lock:
             learning = self._learned.setdefault(study._storage, {}).setdefault(study._study_id, _Learning())
-            return learning.space(study._get_trials(deepcopy=False, use_cache=False), trial.number)
+            if again and learning.number == trial.number:
+                return learning.space
+            return learning.of(study._get_trials(deepcopy=False, use_cache=False), trial.number)
 
     @with_own_numerics
     def sample_relative(
@@ -164,7 +170,7 @@ class QuadratSampler(BaseSampler):
         elif self._fixed is not None:
             searched = DistributionSpace(search_space)
         else:
-            searched = self._learned_of(study, trial)
+            searched = self._learned_of(study, trial, again=True)
         with self._lock:
             engine, running = self._engine_of(study, searched)
             engine.follow(study._get_trials(deepcopy=False, use_cache=False))
@@ -216,7 +222,9 @@ class QuadratSampler(BaseSampler):
                     f"parameter {name!r} is drawn at random: search_space does not have it with these bounds; add it"
                     " there",
                 )
-        elif _begun_after_a_result(study, trial) and name not in self._learned_of(study, trial).distributions:
+        elif (
+            _begun_after_a_result(study, trial) and name not in self._learned_of(study, trial, again=True).distributions
+        ):
             self._warn(
                 study,
                 "drawn",
@@ -229,8 +237,7 @@ class QuadratSampler(BaseSampler):
         searched = engine.searched
         if isinstance(searched, LearnedSpace):
             unexplained = searched.form.unexplained
-            complete = study._get_trials(deepcopy=False, states=(TrialState.COMPLETE,), use_cache=False)
-            if unexplained and len(complete) >= _SURE:
+            if unexplained:
                 done = "modelled as if all had it" if unexplained[0] in searched.distributions else "drawn at random"
                 self._warn(
                     study,
@@ -297,24 +304,32 @@ class QuadratSampler(BaseSampler):
 
 
 class _Learning:
-    """What was learned of the space of one study; what was inferred is kept as long as the trials say the same."""
+    """What was learned of the space of one study; what was inferred is kept as long as the trials say the same.
+
+    Attributes
+    ----------
+    number, space
+        The trial for which it was last inferred, and what was.
+    """
 
     def __init__(self) -> None:
+        self.number: int | None = None
+        self.space = LearnedSpace(Form())
         self._evidence = Evidence()
         self._source: object = None
-        self._space = LearnedSpace(Form())
 
-    def space(self, trials: Sequence[FrozenTrial], number: int) -> LearnedSpace:
+    def of(self, trials: Sequence[FrozenTrial], number: int) -> LearnedSpace:
         """Return the space that trials other than the one with a number show."""
         others = [trial for trial in trials if trial.number != number]
         running = tuple((one.number, repr(one.params)) for one in others if one.state is TrialState.RUNNING)
         source = sum(one.state.is_finished() for one in others), running
         if source != self._source:
             form = self._evidence.see(others).form()
-            if form != self._space.form:
-                self._space = LearnedSpace(form)
+            if form != self.space.form:
+                self.space = LearnedSpace(form)
             self._source = source
-        return self._space
+        self.number = number
+        return self.space
 
 
 def _begun_after_a_result(study: Study, trial: FrozenTrial) -> bool:
