@@ -210,7 +210,7 @@ def outcome(method: str, problem: Conditional, seed: int, n: int) -> Row:
         study.optimize(lambda trial: loss(qd.suggest(trial, problem.space)), n_trials=n)
         return {"regret": rounded(study.best_value)}
     study.optimize(lambda trial: loss(problem.by_run(trial)), n_trials=n)
-    if method == TPE or method == RANDOM:
+    if method in (TPE, RANDOM):
         return {"regret": rounded(study.best_value)}
     params = qd.recommend(study).params
     found = problem.by_run(FixedTrial(params))  # raises where a parameter is missing

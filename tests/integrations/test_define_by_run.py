@@ -62,7 +62,7 @@ def warned(run: Callable[[], object]) -> list[str]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_complete_setting_is_recommended(seed: int) -> None:
-    """The issue's objective, whoever chose its trials: what is recommended was evaluated, with all of its parameters."""
+    """Whoever chose the trials: what is recommended was evaluated, with all of its parameters."""
     study = optuna.create_study(sampler=RandomSampler(seed=seed))
     study.optimize(conditional, n_trials=16)
     found = recommend(study)

@@ -45,7 +45,7 @@ def drawn(ask: Callable[[Callable[..., Any]], object], n: int, seed: int = 0) ->
     """The parameters of random trials of an objective that asks for them one by one."""
     trials = []
     for number in range(n):
-        rng, params = np.random.default_rng([seed, number]), {}
+        rng, params = np.random.default_rng([seed, number]), dict[str, Any]()
 
         def suggest(name: str, distribution: BaseDistribution, rng: Any = rng, params: Any = params) -> Any:
             if isinstance(distribution, CategoricalDistribution):

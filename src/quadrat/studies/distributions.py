@@ -32,7 +32,10 @@ class Searched(Protocol):
 
     distributions: dict[str, BaseDistribution]
     of_axis: dict[str, BaseDistribution]  # by the names of the space
-    space: Space
+
+    @property
+    def space(self) -> Space:
+        """The parameters that are searched."""
 
     def read(self, params: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return parameters of a trial as those of the space; None where one is missing or outside."""

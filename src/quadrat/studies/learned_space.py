@@ -75,7 +75,7 @@ class LearnedSpace:
             parameter = parameter_of(self.of_axis[key])
             assert parameter is not None
             parameters[key] = replace(parameter, when=self._required[key] or None)
-        self.distributions = {name: one for name, one in form.distributions if name in self._keys and self._keys[name]}
+        self.distributions = {name: one for name, one in form.distributions if self._keys.get(name)}
         self.suggested = {name: one for name, one in self.distributions.items() if name not in form.mixed}
         self._order = parents_first(requirements(parameters))
         self._space = Space.from_dict(parameters) if parameters else None
@@ -106,7 +106,7 @@ class LearnedSpace:
                 self._names[key], self.of_axis[key], self._required[key] = name, place.distribution, required
 
     def _branches(self, when: Branch) -> list[_Required]:
-        """Return the codes that parameters of the space must have: in several ways where a parent is several of them."""
+        """Return the codes that parents must have, in several ways where a parent is several of the space."""
         options = []
         for condition in when:
             allowed = [(key, self._allowed(key, condition)) for key in self._keys.get(condition.parent, ())]
@@ -207,7 +207,7 @@ class LearnedSpace:
 
     def codes(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a trial shows of the space, by its names; parameters of a trial need not be complete for it."""
-        found = {}
+        found: dict[str, Any] = {}
         for key in self._order:
             name = self._names[key]
             if name in params and _exists(self._required[key], found):

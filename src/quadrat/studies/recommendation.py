@@ -242,8 +242,8 @@ def recommend(
         warnings.warn(message, QuadratWarning, stacklevel=2)
     if isinstance(run.searched, LearnedSpace) and run.searched.form.unexplained:
         message = (
-            f"parameter {run.searched.form.unexplained[0]!r} is in some trials and not in others, and no parameter asked"
-            " for before says when; pass search_space=qd.Space(...) that says it with when="
+            f"parameter {run.searched.form.unexplained[0]!r} is in some trials and not in others, and no parameter"
+            " asked for before says when; pass search_space=qd.Space(...) that says it with when="
         )
         warnings.warn(message, QuadratWarning, stacklevel=2)
     return recommendation_in(run)

@@ -52,9 +52,9 @@ def chosen_params(trial: FrozenTrial, distributions: Mapping[str, BaseDistributi
 def chosen_near(trial: FrozenTrial, name: str, distribution: BaseDistribution) -> Any:
     """Return the value of a distribution that is nearest to what a sampler chose; None where it chose nothing there."""
     value = _parsed(_parts(trial)).get(name)
-    if _contains(distribution, value):
-        return distribution.to_external_repr(value)  # type: ignore[arg-type]  # a number, then
-    if type(value) not in (int, float) or not math.isfinite(value):
+    if value is not None and _contains(distribution, value):
+        return distribution.to_external_repr(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     if not isinstance(distribution, FloatDistribution | IntDistribution):
         return None

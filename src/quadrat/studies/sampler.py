@@ -319,8 +319,8 @@ class _Learning:
         self._source: object = None
 
     def of(self, trials: Sequence[FrozenTrial], number: int) -> LearnedSpace:
-        """Return the space that trials other than the one with a number show."""
-        others = [trial for trial in trials if trial.number != number]
+        """Return the space that trials show; the one with a number is about to ask, and does not count."""
+        others = [trial for trial in trials if trial.number != number or trial.state.is_finished()]
         running = tuple((one.number, repr(one.params)) for one in others if one.state is TrialState.RUNNING)
         source = sum(one.state.is_finished() for one in others), running
         if source != self._source:
