@@ -74,7 +74,9 @@ class StudyEngine:
             self.wider = self.wider or self._wider(trial)
             params = self.searched.read(self._shown(trial))
             if params is None:
-                self.outside += trial.state is TrialState.COMPLETE
+                some = trial.params.keys() & self.searched.distributions.keys()
+                learned = isinstance(self.searched, LearnedSpace)  # then a trial may lack all that others have
+                self.outside += trial.state is TrialState.COMPLETE and (bool(some) or not learned)
                 continue
             try:
                 reading = reading_of_trial(trial, names, self.run.method)
