@@ -67,7 +67,6 @@ def test_what_every_trial_has_is_a_root() -> None:
     form = form_of([{"b": (0.5, UNIT), "a": (True, LOGICAL)}, {"b": (0.1, UNIT), "a": (False, LOGICAL)}])
     assert branches(form) == {"a": [()], "b": [()]}
     assert form.distributions == (("a", LOGICAL), ("b", UNIT))
-    assert not form.mixed
     assert not form.unexplained
 
 
@@ -274,8 +273,6 @@ def test_the_widest_bounds(asked: list[BaseDistribution], cover: BaseDistributio
     values = [one.to_external_repr(getattr(one, "low", 0)) for one in asked]
     form = form_of([{"p": pair} for pair in zip(values, asked, strict=True)], widest=True)
     assert form.distributions == (("p", cover),)
-    same = isinstance(cover, IntDistribution | FloatDistribution) and len({one.log for one in asked}) == 1  # type: ignore[attr-defined]
-    assert form.mixed == (() if same else ("p",))
 
 
 def test_choices_that_changed_are_the_same_choices() -> None:

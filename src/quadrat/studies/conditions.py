@@ -80,16 +80,12 @@ class Form:
         All parameters, sorted by name, each in the branches in which it exists.
     distributions
         All that trials were asked for, those of a name as one, with the widest bounds; what is left out included.
-    mixed
-        The names that trials were asked for in ways that no distribution of Optuna's covers: with other choices, with
-        and without a log scale, as integers and as floats.
     unexplained
         The names whose presence no condition explains, once ten trials have come to their end.
     """
 
     places: tuple[Place, ...] = ()
     distributions: tuple[tuple[str, BaseDistribution], ...] = ()
-    mixed: tuple[str, ...] = ()
     unexplained: tuple[str, ...] = ()
 
 
@@ -193,7 +189,6 @@ class _Inference:
         return Form(
             tuple(places),
             tuple(distributions.items()),
-            tuple(name for name, asked in self._asked.items() if len({_kind(one) for one in asked}) > 1),
             tuple(unexplained) if self._whole.bit_count() >= _SURE else (),
         )
 
@@ -421,13 +416,6 @@ class _Inference:
 def _and(branch: Branch, more: Condition) -> Branch:
     """Return a branch with one more condition, which is in the place of one about the same parameter."""
     return (*(one for one in branch if one.parent != more.parent), more)
-
-
-def _kind(distribution: BaseDistribution) -> tuple[object, ...]:
-    """Return what Optuna does not let differ between two distributions of a name."""
-    if isinstance(distribution, CategoricalDistribution):
-        return CategoricalDistribution, repr(distribution.choices)
-    return type(distribution), getattr(distribution, "log", None)
 
 
 def _cover(distributions: Sequence[BaseDistribution], newest: BaseDistribution) -> BaseDistribution:

@@ -48,8 +48,6 @@ class LearnedSpace:
         The parameters that vary; None where none does.
     distributions
         Those that are searched together, by the names of Optuna: all values that trials were asked for.
-    suggested
-        Of these, those that Optuna lets a sampler choose before the objective asks for them.
     """
 
     def __init__(self, form: Form) -> None:
@@ -76,7 +74,6 @@ class LearnedSpace:
             assert parameter is not None
             parameters[key] = replace(parameter, when=self._required[key] or None)
         self.distributions = {name: one for name, one in form.distributions if self._keys.get(name)}
-        self.suggested = {name: one for name, one in self.distributions.items() if name not in form.mixed}
         self._order = parents_first(requirements(parameters))
         self._space = Space.from_dict(parameters) if parameters else None
         self._middle = {

@@ -30,7 +30,7 @@ from quadrat.studies.distributions import DistributionSpace, OwnSpace, Searched,
 from quadrat.studies.engine import StudyEngine
 from quadrat.studies.learned_space import LearnedSpace
 from quadrat.studies.notes import keep_version
-from quadrat.studies.running_trials import RunningTrials, chosen_near, chosen_params, publish
+from quadrat.studies.running_trials import RunningTrials, chosen_near, chosen_params, nearest, publish
 
 __all__ = ["QuadratSampler", "chosen_params"]
 
@@ -117,12 +117,13 @@ class QuadratSampler(BaseSampler):
         self._learned: WeakKeyDictionary[BaseStorage, dict[int, _Learning]] = WeakKeyDictionary()
         self._warned: set[tuple[object, ...]] = set()  # of which study, and what of it
         self._engines: dict[tuple[object, ...], tuple[StudyEngine, RunningTrials]] = {}
+        self._chosen: dict[tuple[int, int], dict[str, Any]] = {}  # for trials that run, in spaces that were learned
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what follows from the study: locks cannot be copied, and searches may be large."""
         state = self.__dict__.copy()
-        for name in ("_learned", "_warned", "_engines", "_lock"):
+        for name in ("_learned", "_warned", "_engines", "_chosen", "_lock"):
             del state[name]
         return state
 
@@ -138,7 +139,7 @@ class QuadratSampler(BaseSampler):
         if self._own is not None:
             return self._own.distributions
         if self._fixed is None:
-            return self._learned_of(study, trial).suggested
+            return self._learned_of(study, trial).distributions
         return {
             name: distribution
             for name, distribution in sorted(self._fixed.items())
@@ -157,11 +158,17 @@ class QuadratSampler(BaseSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """Return parameters for a trial."""
+        """Choose the parameters for a trial; return them where the space was given.
+
+        Of a space that was learned, each is returned by `sample_independent` when the objective asks for it.
+        """
         _check_one_objective(study)
         if not search_space:
             return {}
         chosen = chosen_params(trial, search_space)
+        learns = self._own is None and self._fixed is None
+        if chosen and learns:
+            return {}  # `sample_independent` reads it
         if chosen:  # the trial was begun before: by a process that died, or by one that lets this one evaluate it
             return chosen
         searched: Searched
@@ -187,19 +194,28 @@ class QuadratSampler(BaseSampler):
                 others = running.beside(trial.number, study._get_trials(deepcopy=False, use_cache=False))
                 if all(other in known or other > trial.number for other in others):
                     break
-        return {name: value for name, value in params.items() if name in search_space}
+        if not isinstance(searched, LearnedSpace):
+            return params
+        # The objective may ask for other bounds or choices than before, and Optuna refuses what was suggested with other
+        # ones: so it is suggested when it is asked for.
+        self._chosen[id(study._storage), trial._trial_id] = params
+        return {}
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
         """Return one parameter for a trial: the centre in the first, something uniform later."""
         _check_one_objective(study)
+        if self._own is None and self._fixed is None:
+            chosen = self._chosen.get((id(study._storage), trial._trial_id))
+            if chosen is None:  # by another process
+                near = chosen_near(trial, param_name, param_distribution)
+            else:
+                near = nearest(param_distribution, chosen[param_name]) if param_name in chosen else None
+            if near is not None:
+                return near[0]
         if self._independent is not None:
             return self._independent.sample_independent(study, trial, param_name, param_distribution)
-        if self._own is None and self._fixed is None:
-            near = chosen_near(trial, param_name, param_distribution)  # where the bounds are others than before
-            if near is not None:
-                return near
         self._warn_of(study, trial, param_name, param_distribution)
         rng = generator(self._seed, trial.number, _INDEPENDENT, zlib.crc32(param_name.encode()))
         if parameter_of(param_distribution) is None:
@@ -280,6 +296,7 @@ class QuadratSampler(BaseSampler):
             self._independent.before_trial(study, trial)
 
     def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
+        self._chosen.pop((id(study._storage), trial._trial_id), None)
         if self._constraints_func is not None:
             _process_constraints_after_trial(self._constraints_func, study, trial, state)
         if self._independent is not None:
