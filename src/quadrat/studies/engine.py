@@ -74,9 +74,7 @@ class StudyEngine:
             self.wider = self.wider or self._wider(trial)
             params = self.searched.read(self._shown(trial))
             if params is None:
-                some = trial.params.keys() & self.searched.distributions.keys()
-                learned = isinstance(self.searched, LearnedSpace)  # then a trial may lack all that others have
-                self.outside += trial.state is TrialState.COMPLETE and (bool(some) or not learned)
+                self.outside += trial.state is TrialState.COMPLETE
                 continue
             try:
                 reading = reading_of_trial(trial, names, self.run.method)

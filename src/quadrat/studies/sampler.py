@@ -134,15 +134,17 @@ class QuadratSampler(BaseSampler):
     def reseed_rng(self) -> None:
         """Nothing to do: randomness is named by the number of the trial, in every thread and process."""
 
-    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """Return the distributions that are searched together."""
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:  # noqa: ARG002
+        """Return the distributions that were given.
+
+        None where the space is learned: the objective may ask for other bounds or choices than before, and Optuna
+        refuses what was suggested with others. So each parameter is handed out when it is asked for.
+        """
         if self._own is not None:
             return self._own.distributions
-        if self._fixed is None:
-            return self._learned_of(study, trial).distributions
         return {
             name: distribution
-            for name, distribution in sorted(self._fixed.items())
+            for name, distribution in sorted((self._fixed or {}).items())
             if not distribution.single() and parameter_of(distribution) is not None
         }
 
@@ -158,26 +160,22 @@ class QuadratSampler(BaseSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """Choose the parameters for a trial; return them where the space was given.
-
-        Of a space that was learned, each is returned by `sample_independent` when the objective asks for it.
-        """
+        """Return parameters for a trial; of a space that is learned, `sample_independent` hands them out."""
         _check_one_objective(study)
-        if not search_space:
-            return {}
-        chosen = chosen_params(trial, search_space)
-        learns = self._own is None and self._fixed is None
-        if chosen and learns:
-            return {}  # `sample_independent` reads it
-        if chosen:  # the trial was begun before: by a process that died, or by one that lets this one evaluate it
-            return chosen
         searched: Searched
         if self._own is not None:
             searched = self._own
-        elif self._fixed is not None:
+        elif search_space:
             searched = DistributionSpace(search_space)
+        elif self._fixed is not None:
+            return {}
         else:
-            searched = self._learned_of(study, trial, again=True)
+            searched = self._learned_of(study, trial)
+            if not searched.distributions:
+                return {}
+        chosen = chosen_params(trial, searched.distributions)
+        if chosen:  # the trial was begun before: by a process that died, or by one that lets this one evaluate it
+            return {} if isinstance(searched, LearnedSpace) else chosen
         with self._lock:
             engine, running = self._engine_of(study, searched)
             engine.follow(study._get_trials(deepcopy=False, use_cache=False))
@@ -196,8 +194,6 @@ class QuadratSampler(BaseSampler):
                     break
         if not isinstance(searched, LearnedSpace):
             return params
-        # The objective may ask for other bounds or choices than before, and Optuna refuses what was suggested with other
-        # ones: so it is suggested when it is asked for.
         self._chosen[id(study._storage), trial._trial_id] = params
         return {}
 
@@ -260,13 +256,6 @@ class QuadratSampler(BaseSampler):
                     "unexplained",
                     f"parameter {unexplained[0]!r} is in some trials and not in others, and no parameter asked for"
                     f" before says when: it is {done}; {_CURE}",
-                )
-            elif engine.outside:
-                self._warn(
-                    study,
-                    "outside",
-                    f"suggestions do not rest on complete trials that are outside of the bounds of later ones"
-                    f" ({engine.outside}); to use them, {_CURE}",
                 )
         elif engine.wider is not None:
             name, known, asked_for = engine.wider
