@@ -190,7 +190,7 @@ def test_what_cannot_be_drawn_is_refused_in_a_line(
 ) -> None:
     """The dashboard is served without figures, and why is said once."""
     monkeypatch.chdir(tmp_path)
-    tiny = {"tiny": optuna.distributions.FloatDistribution(0, 5e-324)}
+    tiny: dict[str, Any] = {"tiny": optuna.distributions.FloatDistribution(0, 5e-324)}
     study.add_trial(optuna.trial.create_trial(value=1.0, params={"tiny": 0.0}, distributions=tiny))
 
     def served(study: Study, draw: Any, **_options: Any) -> None:

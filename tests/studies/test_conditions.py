@@ -11,7 +11,7 @@ import pytest
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
-from quadrat.studies.conditions import Branch, Condition, Evidence, Form
+from quadrat.studies.conditions import Branch, Requirement, Presence, Form
 
 UNIT = FloatDistribution(0, 1)
 LOGICAL = CategoricalDistribution([False, True])
@@ -31,7 +31,7 @@ def trial(number: int, params: Params, state: TrialState = TrialState.COMPLETE) 
 
 
 def form_of(trials: Sequence[Params], **options: bool) -> Form:
-    return Evidence().see([trial(i, params) for i, params in enumerate(trials)]).form(**options)
+    return Presence().see([trial(i, params) for i, params in enumerate(trials)]).form(**options)
 
 
 def branches(form: Form) -> dict[str, list[Branch]]:
@@ -81,10 +81,10 @@ def test_parameters_of_one_choice() -> None:
             suggest("rate", UNIT)
 
     assert branches(form_of(drawn(ask, 12))) == {
-        "c": [(Condition("model", (0,)),)],
+        "c": [(Requirement("model", (0,)),)],
         "model": [()],
-        "rate": [(Condition("model", (0, 2)),)],
-        "trees": [(Condition("model", (1,)),)],
+        "rate": [(Requirement("model", (0, 2)),)],
+        "trees": [(Requirement("model", (1,)),)],
     }
 
 
@@ -96,10 +96,10 @@ def test_a_loop_over_layers_and_numbers_in_between() -> None:
 
     found = branches(form_of([asked(n) for n in (3, 1, 6)]))
     assert found["width_0"] == [()]
-    assert found["width_2"] == [(Condition("n", low=2),)], "of 2 nothing is known; it may well have it"
-    assert found["width_5"] == [(Condition("n", low=4),)]
+    assert found["width_2"] == [(Requirement("n", low=2),)], "of 2 nothing is known; it may well have it"
+    assert found["width_5"] == [(Requirement("n", low=4),)]
     found = branches(form_of([asked(n) for n in range(1, 7)]))
-    assert [found[f"width_{i}"] for i in range(1, 6)] == [[(Condition("n", low=i + 1),)] for i in range(1, 6)]
+    assert [found[f"width_{i}"] for i in range(1, 6)] == [[(Requirement("n", low=i + 1),)] for i in range(1, 6)]
 
 
 def test_conditions_three_deep_are_about_the_nearest_parent() -> None:
@@ -111,9 +111,9 @@ def test_conditions_three_deep_are_about_the_nearest_parent() -> None:
 
     assert branches(form_of(drawn(ask, 30))) == {
         "a": [()],
-        "b": [(Condition("a", (1,)),)],
-        "c": [(Condition("b", (0,)),)],
-        "d": [(Condition("c", (1,)),)],
+        "b": [(Requirement("a", (1,)),)],
+        "c": [(Requirement("b", (0,)),)],
+        "d": [(Requirement("c", (1,)),)],
         "last": [()],
         "rate": [()],
     }
@@ -129,7 +129,7 @@ def test_several_conditions_at_once_and_several_branches() -> None:
 
     found = branches(form_of(drawn(ask, 40)))
     [both] = found["both"]
-    assert set(both) == {Condition("first", (1,)), Condition("second", (0,))}
+    assert set(both) == {Requirement("first", (1,)), Requirement("second", (0,))}
     for first, second in product((0, 1), (0, 1, 2)):
         holds = [
             all(one.holds({"first": first, "second": second}[one.parent]) for one in branch)
@@ -146,7 +146,7 @@ def test_numbers_that_are_listed_and_a_float_that_is_passed() -> None:
             suggest("above", UNIT)
 
     found = branches(form_of(drawn(ask, 40)))
-    assert found["ends"] == [(Condition("degree", (0, 3)),)]
+    assert found["ends"] == [(Requirement("degree", (0, 3)),)]
     [[above]] = found["above"]
     assert above.parent == "x"
     assert 0.5 < above.low < 0.6
@@ -160,32 +160,32 @@ def test_the_condition_that_explains_most_is_taken() -> None:
         return {"act": (on, act), "n": (n, layers), **{f"w{i}": (0.5, UNIT) for i in range(n)}}
 
     found = branches(form_of([asked(1, False), asked(2, False), asked(3, False), asked(4, True)]))
-    assert found["w3"] == [(Condition("n", low=4),)]
+    assert found["w3"] == [(Requirement("n", low=4),)]
 
 
 def test_a_trial_that_did_not_come_to_its_end_says_nothing_of_what_comes_later() -> None:
     whole = [trial(i, {"x": (0.5, UNIT), "y": (0.5, UNIT), "z": (0.5, UNIT)}) for i in range(3)]
     for state in (TrialState.FAIL, TrialState.PRUNED):
         early = trial(3, {"x": (0.9, UNIT)}, state)
-        assert branches(Evidence().see([*whole, early]).form()) == {"x": [()], "y": [()], "z": [()]}
+        assert branches(Presence().see([*whole, early]).form()) == {"x": [()], "y": [()], "z": [()]}
         skipped = trial(3, {"x": (0.9, UNIT), "z": (0.5, UNIT)}, state)
-        found = branches(Evidence().see([*whole, skipped]).form())
+        found = branches(Presence().see([*whole, skipped]).form())
         assert found["y"] != [()], "z comes after y: it was not asked for"
         assert found["z"] == [()]
 
 
 def test_trials_that_run_count_for_now() -> None:
-    evidence = Evidence()
+    presence = Presence()
     done = trial(0, {"model": ("svm", MODEL), "c": (0.5, UNIT)})
     runs = trial(1, {"model": ("forest", MODEL), "trees": (0.5, UNIT)}, TrialState.RUNNING)
-    found = branches(evidence.see([done, runs]).form())
-    assert found["trees"] == [(Condition("model", (1,)),)]
+    found = branches(presence.see([done, runs]).form())
+    assert found["trees"] == [(Requirement("model", (1,)),)]
     assert found["c"] == [()], "it may still come"
-    assert "trees" not in branches(evidence.see([done]).form())
+    assert "trees" not in branches(presence.see([done]).form())
     runs.state, runs.values, runs.datetime_complete = TrialState.COMPLETE, [1.0], done.datetime_complete
-    found = branches(evidence.see([done, runs]).form())
-    assert found["trees"] == [(Condition("model", (1,)),)]
-    assert found["c"] == [(Condition("model", (0,)),)]
+    found = branches(presence.see([done, runs]).form())
+    assert found["trees"] == [(Requirement("model", (1,)),)]
+    assert found["c"] == [(Requirement("model", (0,)),)]
 
 
 def test_what_appears_at_some_trial_is_there_from_then_on() -> None:
@@ -234,8 +234,8 @@ def test_bounds_of_a_branch() -> None:
 
     form = form_of(drawn(ask, 12))
     assert [(place.when, place.distribution) for place in form.places if place.name == "rate"] == [
-        ((Condition("model", (0,)),), bounds["svm"]),
-        ((Condition("model", (1, 2)),), bounds["forest"]),
+        ((Requirement("model", (0,)),), bounds["svm"]),
+        ((Requirement("model", (1, 2)),), bounds["forest"]),
     ]
     assert dict(form.distributions)["rate"] == FloatDistribution(0, 9)
 
@@ -284,7 +284,7 @@ def test_choices_that_changed_are_the_same_choices() -> None:
         {"kind": ("c", new)},
         {"kind": ("a", new), "x": (0.5, UNIT)},
     ]
-    assert branches(form_of(trials))["x"] == [(Condition("kind", (2,)),)]
+    assert branches(form_of(trials))["x"] == [(Requirement("kind", (2,)),)]
 
 
 def test_the_order_in_which_trials_are_seen_does_not_matter() -> None:
@@ -298,9 +298,9 @@ def test_the_order_in_which_trials_are_seen_does_not_matter() -> None:
 
     for n in (2, 3, 5, 9, 20):
         trials = [trial(i, params) for i, params in enumerate(drawn(ask, n, seed=3))]
-        expected = Evidence().see(trials).form()
-        assert Evidence().see(reversed(trials)).form() == expected
-        pieces = Evidence()
+        expected = Presence().see(trials).form()
+        assert Presence().see(reversed(trials)).form() == expected
+        pieces = Presence()
         for one in trials:
             pieces.see([one]).form()
         assert pieces.form() == expected

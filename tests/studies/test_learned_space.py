@@ -18,7 +18,7 @@ from optuna.trial import Trial, TrialState
 
 import quadrat as qd
 from quadrat.errors import InvalidInput, QuadratWarning
-from quadrat.studies.conditions import Condition, Form, Place
+from quadrat.studies.conditions import Requirement, Form, Place
 from quadrat.studies.learned_space import LearnedSpace
 
 UNIT = FloatDistribution(0, 1)
@@ -38,8 +38,8 @@ def space_of(*places: Place) -> LearnedSpace:
     return LearnedSpace(Form(places, tuple({place.name: place.distribution for place in places}.items())))
 
 
-def by_kind(*codes: int) -> tuple[Condition, ...]:
-    return (Condition("kind", codes),)
+def by_kind(*codes: int) -> tuple[Requirement, ...]:
+    return (Requirement("kind", codes),)
 
 
 RATES = space_of(
@@ -68,7 +68,7 @@ def test_children_of_a_parameter_that_is_several() -> None:
         Place("kind", (), KIND),
         Place("n", by_kind(0), IntDistribution(1, 4)),
         Place("n", by_kind(1), IntDistribution(2, 20, step=2)),
-        Place("width", (Condition("n", low=4),), UNIT),
+        Place("width", (Requirement("n", low=4),), UNIT),
     )
     assert learned.space.names[-2:] == ("width (n = 4 or 6 or 8 or 10 or 12 or 14 or 16 or 18 or 20)", "width (n = 4)")
     read = learned.read({"kind": "adam", "n": 6, "width": 0.25})
@@ -81,12 +81,12 @@ def test_conditions_that_a_space_does_not_have_are_left_out() -> None:
     """About floats and about integers of very many values; and those in a circle."""
     large = IntDistribution(1, 10**6)
     learned = space_of(
-        Place("n", (), large), Place("x", (), UNIT), Place("y", (Condition("n", low=9),), UNIT),
-        Place("z", (Condition("x", low=0.5),), UNIT),
+        Place("n", (), large), Place("x", (), UNIT), Place("y", (Requirement("n", low=9),), UNIT),
+        Place("z", (Requirement("x", low=0.5),), UNIT),
     )  # fmt: skip
     assert all(parameter.when is None for parameter in learned.space.values())
     on = CategoricalDistribution([False, True])
-    circle = space_of(Place("a", (Condition("b", (1,)),), on), Place("b", (Condition("a", (1,)),), on))
+    circle = space_of(Place("a", (Requirement("b", (1,)),), on), Place("b", (Requirement("a", (1,)),), on))
     assert circle.space.names == ("a", "b")
     assert all(parameter.when is None for parameter in circle.space.values())
 
@@ -103,7 +103,7 @@ def test_the_way_to_a_branch_that_no_trial_visited() -> None:
     learned = space_of(
         Place("kind", (), KIND),
         Place("booster", by_kind(1), booster),
-        Place("drop", (Condition("booster", (1,)),), UNIT),
+        Place("drop", (Requirement("booster", (1,)),), UNIT),
         Place("x", (), UNIT),
     )
     seen = [learned.codes({"kind": kind, "x": 0.5}) for kind in ("sgd", "adam", "plain")]

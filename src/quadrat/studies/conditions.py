@@ -2,7 +2,7 @@
 
 An objective that defines its space as it runs asks for parameters one by one, and what it asks for next depends on the
 values that it was given. So the parameters that a trial has, and the order in which they were asked for, show branches
-of a tree. `Evidence` collects them; `Evidence.form` is the simplest tree that agrees with all trials:
+of a tree. `Presence` collects them; `Presence.form` is the simplest tree that agrees with all trials:
 
 - A parameter that every trial has is a root. Else it exists under some values of one parameter that was asked for
   before: certain choices, or integers from some number on; or under several such conditions at once, or in several
@@ -30,7 +30,7 @@ from typing import TypeAlias
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState
 
-__all__ = ["Condition", "Evidence", "Form", "Place"]
+__all__ = ["Requirement", "Presence", "Form", "Place"]
 
 Mask: TypeAlias = int  # a set of trials: bit i is the i-th that was seen
 _MOST_CODES = 16  # values of a parameter that are looked at one by one
@@ -41,7 +41,7 @@ _PER_BRANCH = 4  # trials for each branch that several conditions tell apart: wi
 
 
 @dataclass(frozen=True)
-class Condition:
+class Requirement:
     """What a parameter requires of another: one of these `codes`, or a number from `low` to `high`, both included.
 
     A code is the index of a choice, or an integer.
@@ -57,7 +57,7 @@ class Condition:
         return self.low <= code <= self.high if self.codes is None else code in self.codes
 
 
-Branch: TypeAlias = tuple[Condition, ...]
+Branch: TypeAlias = tuple[Requirement, ...]
 """Conditions that hold together."""
 
 
@@ -89,7 +89,7 @@ class Form:
     unexplained: tuple[str, ...] = ()
 
 
-class Evidence:
+class Presence:
     """What the trials of one study show; it is added to as they end."""
 
     def __init__(self) -> None:
@@ -101,8 +101,8 @@ class Evidence:
         self._before: set[tuple[str, str]] = set()  # pairs of names in the order in which some trial was asked for them
         self._forms: dict[bool, Form] = {}
 
-    def see(self, trials: Iterable[FrozenTrial]) -> Evidence:
-        """Take in trials that are over; return the evidence of these and of those that run."""
+    def see(self, trials: Iterable[FrozenTrial]) -> Presence:
+        """Take in trials that are over; return what these show together with those that run."""
         running = []
         for trial in trials:
             if trial.state.is_finished():
@@ -151,12 +151,12 @@ class Evidence:
 class _Inference:
     """One inference from what trials show."""
 
-    def __init__(self, evidence: Evidence, *, widest: bool) -> None:
-        self._evidence, self._widest = evidence, widest
-        self._whole, self._before = evidence._whole, evidence._before
-        self._asked = {name: evidence._asked[name] for name in sorted(evidence._asked)}
+    def __init__(self, presence: Presence, *, widest: bool) -> None:
+        self._presence, self._widest = presence, widest
+        self._whole, self._before = presence._whole, presence._before
+        self._asked = {name: presence._asked[name] for name in sorted(presence._asked)}
         self._there = {name: _union(self._by_distribution(name).values()) for name in self._asked}
-        self._all = (1 << len(evidence._numbers)) - 1
+        self._all = (1 << len(presence._numbers)) - 1
         self._latest = {name: self._newest(name, self._there[name]) for name in self._asked}
         self._barred: set[str] = set()  # names that no condition may be about
 
@@ -245,7 +245,7 @@ class _Inference:
             found = [other for other in found if other not in self._codes]
         return sorted(found, key=lambda other: sum(self._comes_before(one, other) for one in found))
 
-    def _single(self, candidates: Sequence[str], there: Mask, known: Mask) -> list[Condition]:
+    def _single(self, candidates: Sequence[str], there: Mask, known: Mask) -> list[Requirement]:
         """Return the conditions about one parameter that hold in the trials `there` and in no other `known` one."""
         found = []
         for parent in candidates:
@@ -258,18 +258,18 @@ class _Inference:
             condition = None
             if isinstance(self._latest[parent], IntDistribution):
                 if max(outside) < min(inside):  # of numbers in between, nothing is known: they may well be inside
-                    condition = Condition(parent, low=max(outside) + 1)
+                    condition = Requirement(parent, low=max(outside) + 1)
                 elif max(inside) < min(outside):
-                    condition = Condition(parent, high=min(outside) - 1)
+                    condition = Requirement(parent, high=min(outside) - 1)
                 elif len(codes) > _MOST_CODES or known.bit_count() < 2 * len(codes):
                     continue
             if condition is None and not {*inside} & {*outside}:
-                condition = Condition(parent, tuple(sorted(inside)))
+                condition = Requirement(parent, tuple(sorted(inside)))
             if condition is not None:
                 found.append(condition)
         return found
 
-    def _chosen(self, conditions: Sequence[Condition], explains: Mapping[str, int]) -> tuple[Branch, ...] | None:
+    def _chosen(self, conditions: Sequence[Requirement], explains: Mapping[str, int]) -> tuple[Branch, ...] | None:
         """Return the best of conditions about one parameter each, which are in the order of asking."""
         if not conditions:
             return None
@@ -324,7 +324,7 @@ class _Inference:
                 below.setdefault(branches, []).append(code)
             else:
                 found = tuple(
-                    (Condition(parent, tuple(codes)), *branch)
+                    (Requirement(parent, tuple(codes)), *branch)
                     for branches, codes in below.items()
                     for branch in branches
                 )
@@ -333,8 +333,8 @@ class _Inference:
 
     def _is_since(self, there: Mask, known: Mask) -> bool:
         """Return whether all trials from some number on have it, and none before."""
-        lacking = self._evidence.numbers(known & ~there)
-        return lacking[-1] < self._evidence.numbers(there)[0]
+        lacking = self._presence.numbers(known & ~there)
+        return lacking[-1] < self._presence.numbers(there)[0]
 
     def _above_a_float(self, candidates: Sequence[str], there: Mask, known: Mask) -> tuple[Branch, ...] | None:
         """Return a condition that a float is above or below some value, where one agrees with all trials."""
@@ -346,9 +346,9 @@ class _Inference:
             inside = [value for value, trials in values if trials & there]
             outside = [value for value, trials in values if trials & lacking]
             if max(outside) < min(inside):
-                return ((Condition(parent, low=min(inside)),),)
+                return ((Requirement(parent, low=min(inside)),),)
             if max(inside) < min(outside):
-                return ((Condition(parent, high=max(inside)),),)
+                return ((Requirement(parent, high=max(inside)),),)
         return None
 
     # --- with which bounds
@@ -366,7 +366,7 @@ class _Inference:
             by_code = self._bounds_by_choice(parent, trials, masks)
             if by_code is not None:
                 return [
-                    Place(name, _and(branch, Condition(parent, tuple(codes))), one) for one, codes in by_code.items()
+                    Place(name, _and(branch, Requirement(parent, tuple(codes))), one) for one, codes in by_code.items()
                 ]
         newest = self._newest(name, trials)
         if not self._widest and self._changed_at_times(masks.values()):
@@ -377,7 +377,7 @@ class _Inference:
         """Return whether one of these sets of trials came after the other, and not, as where bounds vary, many."""
         if len(masks) > 1 + _union(masks).bit_count() // _PER_CHANGE:
             return False
-        numbers = sorted((self._evidence.numbers(mask) for mask in masks), key=lambda one: one[0])
+        numbers = sorted((self._presence.numbers(mask) for mask in masks), key=lambda one: one[0])
         return all(before[-1] < after[0] for before, after in pairwise(numbers))
 
     def _bounds_by_choice(
@@ -395,7 +395,7 @@ class _Inference:
                 found.setdefault(one, []).append(code)
         return found
 
-    def _where(self, condition: Condition) -> Mask:
+    def _where(self, condition: Requirement) -> Mask:
         """Return the trials in which a condition holds; all that have the parent, where that is a float."""
         if condition.parent not in self._codes:
             return self._there[condition.parent]
@@ -407,13 +407,13 @@ class _Inference:
     def _newest(self, name: str, trials: Mask) -> BaseDistribution:
         """Return the distribution in the last of some trials."""
         asked = [(one, there & trials) for one, there in self._by_distribution(name).items() if there & trials]
-        return asked[0][0] if len(asked) == 1 else max(asked, key=lambda pair: self._evidence.numbers(pair[1])[-1])[0]
+        return asked[0][0] if len(asked) == 1 else max(asked, key=lambda pair: self._presence.numbers(pair[1])[-1])[0]
 
     def _widest_of(self, name: str) -> BaseDistribution:
         return _cover([*self._asked[name]], self._latest[name])
 
 
-def _and(branch: Branch, more: Condition) -> Branch:
+def _and(branch: Branch, more: Requirement) -> Branch:
     """Return a branch with one more condition, which is in the place of one about the same parameter."""
     return (*(one for one in branch if one.parent != more.parent), more)
 

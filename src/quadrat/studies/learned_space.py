@@ -16,7 +16,7 @@ from quadrat.randomness import generator
 from quadrat.space import Space
 from quadrat.space.parameter import Parameter
 from quadrat.space.space import parents_first, requirements
-from quadrat.studies.conditions import Branch, Condition, Form, Place
+from quadrat.studies.conditions import Branch, Requirement, Form, Place
 from quadrat.studies.distributions import only_value, parameter_of, searched_value, shown_value
 
 __all__ = ["LearnedSpace"]
@@ -112,7 +112,7 @@ class LearnedSpace:
             options.append([(key, codes) for key, codes in allowed if codes])
         return [{key: codes for key, codes in chosen if codes} for chosen in product(*options)]
 
-    def _allowed(self, key: str, condition: Condition) -> tuple[int, ...] | None:
+    def _allowed(self, key: str, condition: Requirement) -> tuple[int, ...] | None:
         """Return the codes of a parameter of the space that meet a condition; None where they cannot be listed."""
         distribution = self.of_axis[key]
         if isinstance(distribution, CategoricalDistribution):
@@ -225,7 +225,7 @@ class LearnedSpace:
                 if key in setting:
                     codes.add(setting[key])
         for key in sorted(tried):
-            branches = self._allowed(key, Condition(self._names[key])) or ()
+            branches = self._allowed(key, Requirement(self._names[key])) or ()
             if isinstance(self.of_axis[key], IntDistribution):
                 branches = branches[:1] + branches[-1:]
             if len(branches) > _MOST_BRANCHES:

@@ -18,7 +18,7 @@ from quadrat.methods.base import Method
 from quadrat.optimizer import CertificateReport, Optimizer, Recommendation
 from quadrat.optimizer.reports import why_in_study
 from quadrat.space import Space
-from quadrat.studies.conditions import Evidence
+from quadrat.studies.conditions import Presence
 from quadrat.studies.distributions import (
     DistributionSpace,
     OwnSpace,
@@ -160,7 +160,7 @@ def _searched(
     if isinstance(given, Space):
         return OwnSpace(given), {}
     if given is None:
-        learned = LearnedSpace(Evidence().see(trials).form(widest=True))
+        learned = LearnedSpace(Presence().see(trials).form(widest=True))
         _check_searchable(dict(learned.form.distributions))
         if learned.is_empty:
             raise _nothing_to_search()

@@ -25,7 +25,7 @@ from quadrat.optimizer.outcome import Direction
 from quadrat.randomness import generator
 from quadrat.space import Space
 from quadrat.space.constraint import check_share
-from quadrat.studies.conditions import Evidence, Form
+from quadrat.studies.conditions import Presence, Form
 from quadrat.studies.distributions import DistributionSpace, OwnSpace, Searched, check_distributions, parameter_of
 from quadrat.studies.engine import StudyEngine
 from quadrat.studies.learned_space import LearnedSpace
@@ -321,7 +321,7 @@ class _Learning:
     def __init__(self) -> None:
         self.number: int | None = None
         self.space = LearnedSpace(Form())
-        self._evidence = Evidence()
+        self._presence = Presence()
         self._source: object = None
 
     def of(self, trials: Sequence[FrozenTrial], number: int) -> LearnedSpace:
@@ -330,7 +330,7 @@ class _Learning:
         running = tuple((one.number, repr(one.params)) for one in others if one.state is TrialState.RUNNING)
         source = sum(one.state.is_finished() for one in others), running
         if source != self._source:
-            form = self._evidence.see(others).form()
+            form = self._presence.see(others).form()
             if form != self.space.form:
                 self.space = LearnedSpace(form)
             self._source = source
