@@ -185,16 +185,17 @@ def test_without_a_complete_trial_there_are_no_figures_yet() -> None:
         dashboard_figures(optuna.create_study())
 
 
-def test_trials_that_do_not_have_the_same_parameters_are_refused_in_a_line(
+def test_what_cannot_be_drawn_is_refused_in_a_line(
     study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The dashboard is served without figures, and why is said once."""
     monkeypatch.chdir(tmp_path)
-    study.add_trial(optuna.trial.create_trial(value=1.0))
+    tiny: dict[str, Any] = {"tiny": optuna.distributions.FloatDistribution(0, 5e-324)}
+    study.add_trial(optuna.trial.create_trial(value=1.0, params={"tiny": 0.0}, distributions=tiny))
 
     def served(study: Study, draw: Any, **_options: Any) -> None:
         for _ in range(3):
-            with pytest.raises(InvalidInput, match="expected complete trials with the same parameters"):
+            with pytest.raises(InvalidInput, match="expected parameters that can be searched, got 'tiny'"):
                 draw(study)
 
     monkeypatch.setattr("quadrat.cli.dashboard_command.serve", served)
@@ -203,7 +204,7 @@ def test_trials_that_do_not_have_the_same_parameters_are_refused_in_a_line(
     for number, handler in before.items():
         signal.signal(number, handler)
     err = capsys.readouterr().err
-    assert err.startswith("quadrat: no figures: study: expected complete trials with the same parameters, got ")
+    assert err.startswith("quadrat: no figures: study: expected parameters that can be searched, got ")
     assert err.count("\n") == 1
 
 

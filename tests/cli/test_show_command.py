@@ -218,13 +218,13 @@ def test_trials_outside_the_space_of_the_study_are_said_to_be(capsys: Capture) -
 def test_why_nothing_is_recommended_is_said(capsys: Capture) -> None:
     study = study_of()
     study.add_trial(create_trial(value=1.0))
-    study.add_trial(create_trial(value=3.0, params={"x": 0.5}, distributions={"x": FloatDistribution(0, 1)}))
+    study.add_trial(create_trial(value=3.0, params={"x": 0.0}, distributions={"x": FloatDistribution(0, 5e-324)}))
     said = labelled(out_of(capsys))
-    assert said["recommended"].startswith("nothing: study: expected complete trials with the same parameters, got 'x'")
+    assert said["recommended"].startswith("nothing: study: expected parameters that can be searched, got 'x'")
     assert said["best seen"] == "1 in trial 0"
     assert said["progress"] == f"{BLOCKS[4] * 2}  1 to 1 in 2 trials"
     with_method = labelled(out_of(capsys, "--method", LP))["recommended"]
-    assert with_method.startswith("nothing: study: expected complete trials")
+    assert with_method.startswith("nothing: study: expected parameters that can be searched")
 
 
 def test_pruned_trials_are_counted_and_have_no_value(capsys: Capture) -> None:
@@ -269,32 +269,45 @@ def test_a_study_without_a_complete_trial_is_refused_in_a_line(capsys: Capture) 
         )
 
 
-def test_trials_that_do_not_have_the_same_parameters_have_a_best_seen_and_no_model(capsys: Capture) -> None:
+def conditional_study() -> Study:
     study = study_of(direction="maximize")
-    for number, (kind, value) in enumerate([("a", 1.0), ("b", 3.0), ("a", 2.0)]):
+    for number, (kind, value) in enumerate([("a", 1.0), ("b", 3.0), ("a", 2.0), ("b", 2.5), ("a", 1.5), ("b", 2.8)]):
         own = f"of_{kind}"
         distributions: dict[str, Any] = {"kind": CategoricalDistribution(["a", "b"]), own: IntDistribution(0, 9)}
         params = {"kind": kind, own: number}
         study.add_trial(create_trial(params=params, distributions=distributions, value=value))
-    refusal = "expected complete trials with the same parameters, got 'of_a', 'of_b' in some of them only; pass"
-    said = labelled(out_of(capsys))
-    assert refusal in said["recommended"]
-    assert said["best seen"] == "3 in trial 1  kind=b, of_b=1"
-    found = json.loads(out_of(capsys, "--json"))
-    assert found["recommended"] is None
-    assert refusal in found["reason"]
-    assert main(["best"]) == 2
-    seen = capsys.readouterr()
-    assert seen.out == "Best seen: 3 in trial 1  kind=b, of_b=1\n"
-    assert refusal in seen.err
-    assert seen.err.count("\n") == 1
-    for command in (["best", "--json"], ["report", "--output", "page.html"]):
-        assert main(command) == 2
-        seen = capsys.readouterr()
-        assert refusal in seen.err
-        assert seen.err.count("\n") == 1
+    return study
+
+
+@pytest.mark.parametrize("method", [[], ["--method", "GPUCB"]])
+def test_trials_that_do_not_have_the_same_parameters_have_a_complete_recommendation(
+    method: list[str], capsys: Capture
+) -> None:
+    conditional_study()
+    said = labelled(out_of(capsys, *method))
+    assert re.search(r"  kind=b, of_b=\d$", said["recommended"])
+    assert said["best seen"].startswith("3 in trial 1  kind=b, of_b=1")
+    found = json.loads(out_of(capsys, "--json", *method))["recommended"]["params"]
+    assert found.keys() == {"kind", "of_b"}
+
+
+def test_best_report_and_export_of_a_space_that_was_learned(tmp_path: Path, capsys: Capture) -> None:
+    conditional_study()
+    assert main(["best", "--json"]) == 0
+    best = json.loads(capsys.readouterr().out)
+    assert best["params"].keys() == {"kind", "of_b"}
+    assert best["best_seen"]["params"] == {"kind": "b", "of_b": 1}
+    assert main(["best"]) == 0
+    lines = {line.split()[0] for line in capsys.readouterr().out.splitlines() if line.strip()}
+    assert {"kind", "of_b"} <= lines
+    page = tmp_path / "page.html"
+    assert main(["report", "--output", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "of_a" in text
+    assert "of_b" in text
+    capsys.readouterr()
     assert main(["export"]) == 0
-    assert [row["of_b"] for row in json.loads(capsys.readouterr().out)] == [None, 1, None]
+    assert [row["of_b"] for row in json.loads(capsys.readouterr().out)] == [None, 1, None, 3, None, 5]
 
 
 def test_trials_whose_constraints_do_not_hold_are_no_progress(capsys: Capture) -> None:

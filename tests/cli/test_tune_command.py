@@ -259,17 +259,11 @@ def test_trials_that_share_no_parameter(capsys: pytest.CaptureFixture[str]) -> N
     with pytest.warns(QuadratWarning, match="parameter 'x1' is drawn at random"):
         assert tune("-n", "4", objective="train.py:nothing_shared", space=False) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "expected complete trials with the same parameters, got 'x0', 'x1', 'x2', 'x3' in some of them only" in out
-    best = study().best_trial
-    assert (
-        f"quadrat best --space FILE then shows what to use. Best seen: {best.value:.6g} in trial {best.number}" in out
-    )
     assert "4 complete" in out
     with pytest.warns(QuadratWarning):
         assert tune("-n", "5", "--json", objective="train.py:nothing_shared", space=False) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert said["recommended"] is None
-    assert "expected complete trials with the same parameters" in said["reason"]
+    found = json.loads(capsys.readouterr().out)["recommended"]["params"]
+    assert found in [trial.params for trial in study().trials], "a setting that was evaluated, whatever it is worth"
 
 
 def test_a_relative_database_is_found_from_anywhere() -> None:
@@ -288,31 +282,25 @@ def test_worker_processes(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_objective_that_defines_its_space_as_it_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    """Here, and as Optuna itself runs it: the same trials."""
-    with pytest.warns(
-        QuadratWarning, match="parameter 'y' is drawn at random: not all complete trials have it"
-    ) as seen:
-        assert tune("-n", "10", objective="train.py:define_by_run", space=False) == 0
-    assert len(seen) == 1
+    """Here, and as Optuna itself runs it: the same trials. The first one has all parameters: nothing is warned of."""
+    assert tune("-n", "10", objective="train.py:define_by_run", space=False) == 0
     sys.path.insert(0, str(Path.cwd()))
     try:
         from train import define_by_run  # type: ignore[import-not-found]
     finally:
         del sys.path[0], sys.modules["train"]
     plain = optuna.create_study(sampler=qd.QuadratSampler(seed=0))
-    with pytest.warns(QuadratWarning):
-        plain.optimize(define_by_run, n_trials=10)
+    plain.optimize(define_by_run, n_trials=10)
     assert [trial.params for trial in study().trials] == [trial.params for trial in plain.trials]
     assert all(trial.state is TrialState.COMPLETE for trial in study().trials)
 
 
 def test_an_objective_that_defines_its_space_as_it_runs_on_workers() -> None:
-    """One worker makes the trials that this process would; no worker has a model. It warns as this process would."""
+    """One worker makes the trials that this process would; no worker has a model."""
     command = [sys.executable, "-m", "quadrat.cli", "tune", "train.py:define_by_run", "-n", "10", "--workers", "1"]
     _, err = started(command, 0.0).communicate(timeout=120)
-    assert err.count("QuadratWarning: parameter 'y' is drawn at random: not all complete trials have it") == 1
-    with pytest.warns(QuadratWarning):
-        assert tune("-n", "10", "--study", "here", objective="train.py:define_by_run", space=False) == 0
+    assert "QuadratWarning" not in err
+    assert tune("-n", "10", "--study", "here", objective="train.py:define_by_run", space=False) == 0
     there, here = study(), study(name="here")
     assert told(there) == told(here)
     assert os.getpid() not in {trial.user_attrs["pid"] for trial in there.trials}

@@ -1,4 +1,4 @@
-"""Studies whose trials do not have the same parameters: a complete setting is recommended, or none, and it is said."""
+"""Studies whose trials do not have the same parameters: their space is learned, and a complete setting recommended."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ import quadrat as qd
 from quadrat.errors import InvalidInput, QuadratWarning
 from quadrat.integrations import QuadratSampler, recommend
 from quadrat.plots.run_view import RunView
+from quadrat.studies.recommendation import run_of
 
 TREE = qd.Space(
     model=qd.Categorical(["lgbm", "svm"]),
@@ -59,17 +60,45 @@ def warned(run: Callable[[], object]) -> list[str]:
 # --- what is recommended
 
 
-def test_a_part_of_a_setting_is_not_recommended() -> None:
+@pytest.mark.parametrize("seed", range(3))
+def test_a_complete_setting_is_recommended(seed: int) -> None:
+    """Whoever chose the trials: what is recommended was evaluated, with all of its parameters."""
+    study = optuna.create_study(sampler=RandomSampler(seed=seed))
+    study.optimize(conditional, n_trials=16)
+    found = recommend(study)
+    assert found.params in [trial.params for trial in study.trials]
+    assert set(found.params) == ({"model", "leaves"} if found.params["model"] == "lgbm" else {"model", "c"})
+    assert found.best_seen.params == study.best_params
+    shown = RunView.of(study).recommendation
+    assert shown is not None
+    assert shown.params == found.params
+    assert found.why == shown.why
+
+
+def test_the_recommendation_is_that_of_the_declared_space() -> None:
+    """Learned or declared, the model sees the same parameters under the same conditions."""
     study = conditional_study()
-    message = (
-        r"^study: expected complete trials with the same parameters, got '(leaves|c)', '(leaves|c)' in some of them"
-        r" only; pass search_space=qd\.Space\(\.\.\.\) that has every parameter, with when= where it depends on"
-        r" another$"
-    )
-    for answer in (recommend, RunView.of):
-        with pytest.raises(InvalidInput, match=message) as refused:
-            answer(study)
-        assert "\n" not in str(refused.value)
+    ours, theirs = recommend(study), recommend(study, search_space=TREE)
+    assert ours.params == theirs.params
+    assert ours.value == pytest.approx(theirs.value, abs=0.05)
+
+
+def test_a_setting_that_no_trial_had_is_complete_too() -> None:
+    """Methods that certify recommend any point; a parameter with one value, in one branch, comes along."""
+
+    def objective(trial: Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        if trial.suggest_categorical("wide", [False, True]):
+            trial.suggest_categorical("version", ["v2"])
+            return x + trial.suggest_float("y", 0, 1)
+        return x + 1
+
+    study = optuna.create_study(sampler=RandomSampler(seed=1))
+    study.optimize(objective, n_trials=14)
+    run = run_of(study)
+    on = {"x": 0.25, "y": 0.125, "wide": 1}
+    assert run.show(on) == {"x": 0.25, "y": 0.125, "wide": True, "version": "v2"}
+    assert run.show({"x": 0.25, "wide": 0}) == {"x": 0.25, "wide": False}
 
 
 def test_a_space_with_conditions_is_the_cure() -> None:
@@ -82,29 +111,33 @@ def test_a_space_with_conditions_is_the_cure() -> None:
     assert "leaves" in found.params
 
 
-def test_bounds_that_changed_are_named() -> None:
+@pytest.mark.parametrize("change", [lambda number: 1 + number % 2, lambda number: 2 if number < 4 else 1])
+def test_bounds_that_changed_are_covered(change: Callable[[int], float]) -> None:
     study = optuna.create_study(sampler=RandomSampler(seed=0))
-    study.optimize(lambda trial: trial.suggest_float("x", 0, 1 + trial.number % 2) + trial.suggest_int("n", 0, 3), 8)
-    with pytest.raises(InvalidInput, match="same parameters, got 'x' with bounds that changed; pass search_space="):
-        recommend(study)
-    found = recommend(study, search_space=qd.Space(x=qd.Float(0, 2), n=qd.Int(0, 3)))
+    study.optimize(lambda t: abs(t.suggest_float("x", 0, change(t.number)) - 1.2) + t.suggest_int("n", 0, 3), 8)
+    found = recommend(study)
     assert sorted(found.params) == ["n", "x"]
     assert found.best_seen.number == study.best_trial.number
+    assert not found.why.endswith("do not count."), "all trials count"
 
 
-def test_both_reasons_and_very_many_parameters_are_one_sentence() -> None:
+def test_parameters_of_single_trials_do_not_hinder() -> None:
     study = optuna.create_study(sampler=RandomSampler(seed=0))
 
     def odd(trial: Trial) -> float:
         own = [trial.suggest_float(f"p{trial.number}_{i}", 0, 1) for i in range(5)]
         return trial.suggest_float("x", 0, 1 + trial.number) + sum(own)
 
-    study.optimize(odd, n_trials=2)
-    with pytest.raises(InvalidInput, match=r"'p0_4', 'p1_0' and 4 more in some of them only and 'x' with bounds that"):
-        recommend(study)
+    study.optimize(odd, n_trials=12)
+    with pytest.warns(
+        QuadratWarning, match="'p0_0' is in some trials and not in others, and no parameter asked for bef"
+    ):
+        found = recommend(study)
+    assert found.params in [trial.params for trial in study.trials]
+    assert set(run_of(study).optimizer.space) == {"x", *(f"p11_{i}" for i in range(5))}, "the last may be new"
 
 
-def test_only_complete_trials_must_have_the_same_parameters() -> None:
+def test_parameters_that_no_complete_trial_has_are_not_recommended() -> None:
     study = optuna.create_study(sampler=RandomSampler(seed=0))
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1) ** 2, n_trials=6)
     for state in (TrialState.PRUNED, TrialState.FAIL):
@@ -147,12 +180,12 @@ def test_a_part_that_was_asked_for_is_called_one() -> None:
 # --- what is warned of
 
 
-def test_the_first_parameter_that_trials_do_not_share_is_warned_of_once() -> None:
+def test_the_first_parameter_that_no_trial_had_is_warned_of_once() -> None:
     study = optuna.create_study(sampler=QuadratSampler(seed=0))
     [said] = warned(lambda: study.optimize(conditional, n_trials=12))
     assert said.startswith("parameter '")
-    assert "is drawn at random: not all complete trials have it with the same bounds; pass QuadratSampler(" in said
-    assert "search_space=qd.Space(...)), with when= for parameters that depend on another" in said
+    assert "is drawn at random: no trial had it before, and so it will be with others that are new; later" in said
+    assert said.endswith("QuadratSampler(search_space=qd.Space(...)), with when= for parameters that depend on another")
     assert not warned(lambda: study.optimize(conditional, n_trials=5)), "once for each study"
     other = optuna.create_study(sampler=study.sampler, study_name="other")
     assert len(warned(lambda: other.optimize(conditional, n_trials=12))) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -138,6 +139,14 @@ def test_only_complete_trials_have_values(state: TrialState, more: dict[str, Any
     assert values_of(trial) is None
 
 
+def searched_together(study: Study) -> set[str]:
+    """The names of the parameters that are chosen together for the next trial."""
+    trial = study.ask()
+    assert not trial.relative_params, "each is handed out when it is asked for"
+    chosen = json.loads(study.trials[trial.number].system_attrs["quadrat:params:0"])
+    return {name for name in chosen if not name.startswith("quadrat:")}
+
+
 def test_a_parameter_that_a_pruned_trial_lacks_is_still_recommended() -> None:
     study = optuna.create_study()
     for number in range(6):
@@ -146,13 +155,13 @@ def test_a_parameter_that_a_pruned_trial_lacks_is_still_recommended() -> None:
     study.add_trial(early)
     assert sorted(recommend(study).params) == ["x", "y"]
     study.sampler = QuadratSampler(seed=0)
-    assert set(study.sampler.infer_relative_search_space(study, study.trials[0])) == {"x", "y"}
+    assert searched_together(study) == {"x", "y"}
 
 
 def test_before_any_result_the_parameters_of_pruned_trials_are_searched() -> None:
     study = optuna.create_study(sampler=QuadratSampler(seed=0))
     study.add_trial(ended(0, 0.5, 0.5, None, TrialState.PRUNED))
-    assert set(study.sampler.infer_relative_search_space(study, study.trials[0])) == {"x", "y"}
+    assert searched_together(study) == {"x", "y"}
 
 
 def test_figures_count_complete_trials_alone() -> None:

@@ -132,7 +132,10 @@ def test_constraints_come_along() -> None:
             FakeStudy([FakeTrial(3, State.COMPLETE, flat(0.1), 1.0), FakeTrial(7, State.COMPLETE, flat(2.0), 1.0)]),
             r"^trial 7: params: parameter 'x': expected a number from 0\.0 to 1\.0, got 2\.0; skip_outside=True",
         ),
-        (FakeStudy([FakeTrial(7, State.FAIL, {"kind": "b"})]), "^trial 7: params: expected a value for 'x'"),
+        (FakeStudy([FakeTrial(7, State.COMPLETE, {"kind": "b"}, 1.0)]), "^trial 7: params: expected a value for 'x'"),
+        (FakeStudy([FakeTrial(7, State.FAIL, {"kind": "c"})]), "^trial 7: params: "),
+        (FakeStudy([FakeTrial(7, State.FAIL, {"z": 1.0})]), "^trial 7: params: unknown parameter 'z'"),
+        (FakeStudy([FakeTrial(7, State.FAIL, {"kind": "b", "n": 3})]), "^trial 7: params: "),
         (FakeStudy([FakeTrial(7, State.COMPLETE, {**flat(0.1), "z": 1}, 1.0)]), "^trial 7: .* unknown parameter 'z'"),
         (FakeStudy([FakeTrial(7, State.COMPLETE, {**flat(0.1), "n": 1}, 1.0)]), "^trial 7: .* 'n' exists only when"),
         (FakeStudy([FakeTrial(7, State.COMPLETE, flat(0.1))]), "^trial 7: outcome: expected a number, .* got None"),
@@ -143,6 +146,25 @@ def test_what_is_refused(study: FakeStudy, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         optimizer.add_trials(study)
     assert not optimizer.state()["events"]
+
+
+def test_trials_that_failed_before_they_had_all_parameters_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    study = FakeStudy(
+        [
+            FakeTrial(0, State.COMPLETE, flat(0.1), 1.0),
+            FakeTrial(1, State.FAIL, {}),
+            FakeTrial(2, State.FAIL, {"x": 0.5, "kind": "a"}),
+            FakeTrial(3, State.FAIL, deep(0.3)),
+        ]
+    )
+    optimizer = optimizer_of()
+    with caplog.at_level(logging.WARNING, logger="quadrat"):
+        assert optimizer.add_trials(study) == range(2)
+    assert [(record.params, record.state) for record in optimizer.trials] == [
+        (flat(0.1), "complete"),
+        (deep(0.3), "failed"),
+    ]
+    assert "left out 2 of 4 trials, which failed before they had all parameters" in caplog.text
 
 
 def test_a_study_has_its_own_values_and_constraints() -> None:

@@ -197,8 +197,8 @@ def test_of_two_processes_that_choose_at_once_the_later_trial_yields(
     ask = StudyEngine.ask
     published: list[dict[str, Any]] = []
 
-    def asked(self: StudyEngine, number: int, running: dict[int, dict[str, Any]]) -> tuple[dict[str, Any], str]:
-        params, why = ask(self, number, running)
+    def asked(self: StudyEngine, number: int, running: dict[int, Any], fixed: Any) -> tuple[dict[str, Any], str]:
+        params, why = ask(self, number, running, fixed)
         if not published:
             published.append(params)
             publish(study, study.trials[other.number], params, SPACE, why, RandomSearch())
@@ -234,20 +234,23 @@ def test_choices_of_any_kind_are_published() -> None:
     assert len({trial.relative_params["choice"] for trial in trials}) == 4
 
 
-def test_a_parameter_that_not_all_trials_have_is_sampled_alone() -> None:
+def test_a_parameter_that_trials_have_by_turns_is_searched_and_told_of() -> None:
     def dynamic(trial: Trial) -> float:
         x = trial.suggest_float("x", 0, 1)
         return x + (trial.suggest_float("extra", 1e-3, 1.0, log=True) if trial.number % 2 else 0.0)
 
     study = optuna.create_study(sampler=QuadratSampler(seed=0))
-    with pytest.warns(QuadratWarning, match="parameter 'extra' is drawn at random"):
-        study.optimize(dynamic, n_trials=10)
+    with pytest.warns(QuadratWarning) as caught:
+        study.optimize(dynamic, n_trials=14)
+    first, second = (str(one.message) for one in caught)
+    assert first.startswith("parameter 'extra' is drawn at random: no trial had it before")
+    assert second.startswith("parameter 'extra' is in some trials and not in others, and no parameter asked for before")
     extras = [trial.params["extra"] for trial in study.trials if "extra" in trial.params]
-    assert len(set(extras)) == 5
+    assert len(extras) == 7
     assert all(1e-3 <= extra <= 1 for extra in extras)
     again = optuna.create_study(sampler=QuadratSampler(seed=0))
     with pytest.warns(QuadratWarning):
-        again.optimize(dynamic, n_trials=10)
+        again.optimize(dynamic, n_trials=14)
     assert params_of(again) == params_of(study)
 
 
@@ -538,9 +541,8 @@ def test_nothing_to_recommend_is_said() -> None:
     several = optuna.create_study(directions=["minimize", "minimize"])
     with pytest.raises(InvalidInput, match="expected one objective, got 2"):
         recommend(several)
-    empty.add_trial(finished(0, params={"x": 0.5}))
-    empty.add_trial(finished(1, params={"n": 5}))
-    with pytest.raises(InvalidInput, match="with the same parameters, got 'x', 'n' in some of them only; pass"):
+    empty.add_trial(finished(0, params={}))
+    with pytest.raises(InvalidInput, match="with a parameter of more than one value, got none"):
         recommend(empty)
 
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from quadrat._core.arrays import Array
 from quadrat.cli.trial_table import Line, trial_table
 from quadrat.space import Float
-from quadrat.studies.distributions import Searched
+from quadrat.studies.distributions import OwnSpace, Searched, shown_value
 
 __all__ = ["CellRow", "cell_rows", "cell_table"]
 
@@ -120,7 +120,7 @@ def _ranges(lower: Array, upper: Array, searched: Searched) -> list[dict[str, Ra
         rows = np.flatnonzero((lower[:, axis] > 0) | (upper[:, axis] < 1))
         if not len(rows):
             continue
-        parameter, distribution = searched.space[name], searched.distributions[name]
+        parameter, distribution = searched.space[name], searched.of_axis[name]
         smooth = isinstance(parameter, Float) and parameter.step is None
         first = lower[rows, axis]
         last = upper[rows, axis] if smooth else np.maximum(upper[rows, axis] - _JUST_BELOW, first)
@@ -141,4 +141,8 @@ def _values(searched: Searched, name: str, centres: Array, axis: int, ends: Arra
     """Return a parameter's values at points (n, D) moved to `ends`, (n,), on its axis; None where it does not exist."""
     points = centres.copy()
     points[:, axis] = ends
-    return [searched.show(params).get(name) for params in searched.space.from_units(points)]
+    distribution = searched.of_axis[name]
+    found = (params.get(name) for params in searched.space.from_units(points))
+    if isinstance(searched, OwnSpace):
+        return [*found]
+    return [None if value is None else shown_value(distribution, value) for value in found]

@@ -46,7 +46,7 @@ def dashboard(where: Where, port: int) -> None:
     def draw(study: Study) -> Mapping[str, Drawn]:
         try:
             return dashboard_figures(study)
-        except InvalidInput as error:  # such as trials that do not have the same parameters
+        except InvalidInput as error:  # such as parameters that cannot be searched
             if str(error) not in refused:
                 refused.add(str(error))
                 sys.stderr.write(f"quadrat: no figures: {visible(brief(refusal(error)))}\n")

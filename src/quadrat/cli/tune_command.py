@@ -292,7 +292,7 @@ def _finish(study: Study, options: TuneOptions, screen: Screen, output: TextIO, 
         if states[TrialState.COMPLETE] or states[TrialState.PRUNED]:
             try:
                 table, why = best_table(study)
-            except QuadratError as error:  # such as trials that do not have the same parameters
+            except QuadratError as error:  # such as a parameter that cannot be searched
                 best, cure = best_seen_text(study), "quadrat best --space FILE then shows what to use."
                 screen.say("\n".join([refusal(error), *([cure] if isinstance(error, InvalidInput) else [])]))
                 screen.say(f"Best seen: {best}" if best else "")

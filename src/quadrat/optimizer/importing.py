@@ -20,6 +20,7 @@ from quadrat.errors import InvalidInput
 from quadrat.methods.base import Method
 from quadrat.optimizer.outcome import FAILED, Direction, Estimate, Outcome, Reading, read_measured
 from quadrat.space import Space
+from quadrat.space.parameter import Parameter
 
 __all__ = [
     "REPLICATES",
@@ -408,7 +409,7 @@ def gather_batch(
     try:
         x = space.to_units(past.params)
     except InvalidInput:
-        past = _inside(past, space, skip_outside=skip_outside)
+        past = _inside(_ended(past, space), space, skip_outside=skip_outside)
         x = space.to_units(past.params)
     readings = []
     told = zip(past.outcomes, past.constraints, past.reasons, past.labels, strict=True)
@@ -437,11 +438,36 @@ def _gathered(
 def _inside(past: PastTrials, space: Space, *, skip_outside: bool) -> PastTrials:
     """Return the trials whose parameters are in the space, or refuse the first of the others."""
     wrong = _outside(past.params, space)
+    if not wrong:
+        return past
     described = f"{past.labels[wrong[0]]}: {_why_outside(past.params[wrong[0]], space)}"
     if not skip_outside:
         raise InvalidInput(f"{described}; skip_outside=True leaves such trials out")
     _logger.warning("left out %d of %d trials, the first: %s", len(wrong), len(past), described)
     return past.without(wrong)
+
+
+def _ended(past: PastTrials, space: Space) -> PastTrials:
+    """Return the trials without those of a study that failed before they asked for all of their parameters."""
+    failed = [i for i, reason in enumerate(past.reasons) if reason == _FAILURES["FAIL"]]
+    early = [i for i in failed if _is_part(past.params[i], space)]
+    if early:
+        _logger.warning("left out %d of %d trials, which failed before they had all parameters", len(early), len(past))
+    return past.without(early)
+
+
+def _is_part(given: Mapping[str, Any], space: Space) -> bool:
+    """Return whether parameters are valid, as far as there are any, but not all that exist."""
+    if not given.keys() <= space.keys() or any(np.isnan(space[name].read([given[name]])[0]) for name in given):
+        return False
+    lacking: list[str] = []
+
+    def value(name: str, parameter: Parameter) -> Any:
+        if name not in given:
+            lacking.append(name)
+        return given.get(name, parameter.show(parameter.decode(np.full(1, 0.5)))[0])
+
+    return given.keys() <= space.choose_each(value).keys() and bool(lacking)
 
 
 def _outside(params: Sequence[Mapping[str, Any]], space: Space) -> list[int]:

@@ -31,7 +31,7 @@ from quadrat.plots.parameter_axis import ParameterAxis, axes_of
 from quadrat.plots.style import number, plain
 from quadrat.space import Fidelity, Space
 from quadrat.space.space import context_of
-from quadrat.studies.distributions import DistributionSpace, Searched
+from quadrat.studies.distributions import OwnSpace, Searched
 
 if TYPE_CHECKING:
     from quadrat.studies.recommendation import StudyRun
@@ -55,13 +55,13 @@ __all__ = [
 def study_axes(searched: Searched) -> tuple[ParameterAxis, ...]:
     """Return the axes of a search; choices are searched by their place."""
     axes = axes_of(searched.space)
-    if not isinstance(searched, DistributionSpace):
+    if isinstance(searched, OwnSpace):
         return axes
     return tuple(_shown(axis, searched) for axis in axes)
 
 
-def _shown(axis: ParameterAxis, searched: DistributionSpace) -> ParameterAxis:
-    distribution = searched.distributions[axis.name]
+def _shown(axis: ParameterAxis, searched: Searched) -> ParameterAxis:
+    distribution = searched.of_axis[axis.name]
     if isinstance(distribution, CategoricalDistribution):
         return replace(axis, labels=tuple(map(str, distribution.choices)))
     return axis

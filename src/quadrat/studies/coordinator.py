@@ -270,7 +270,7 @@ class Coordinator:
             return None
         try:
             found = recommendation_in(run_of(self._study, method=kept_method(self._study)))
-        except QuadratError:  # such as trials that do not have the same parameters
+        except QuadratError:  # such as a parameter that cannot be searched
             return None
         reason = stop_reason(found, limit)
         return None if reason is None else f"{reason} (stop-at-gain) after {len(complete)} results"

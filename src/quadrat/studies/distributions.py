@@ -19,7 +19,10 @@ __all__ = [
     "Searched",
     "check_distributions",
     "distribution_of",
+    "only_value",
     "parameter_of",
+    "searched_value",
+    "shown_value",
     "suggest",
 ]
 
@@ -28,7 +31,11 @@ class Searched(Protocol):
     """What is searched, as Optuna has it, distributions by name, and as a space."""
 
     distributions: dict[str, BaseDistribution]
-    space: Space
+    of_axis: dict[str, BaseDistribution]  # by the names of the space
+
+    @property
+    def space(self) -> Space:
+        """The parameters that are searched."""
 
     def read(self, params: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return parameters of a trial as those of the space; None where one is missing or outside."""
@@ -125,6 +132,7 @@ class OwnSpace:
             )
         self.space = space
         self.distributions = {name: distribution_of(parameter) for name, parameter in space.items()}
+        self.of_axis = self.distributions
 
     def read(self, params: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the parameters that are of the space; None where one is missing or outside."""
@@ -148,6 +156,7 @@ class DistributionSpace:
 
     def __init__(self, distributions: Mapping[str, BaseDistribution]) -> None:
         self.distributions = {name: distributions[name] for name in sorted(distributions)}
+        self.of_axis = self.distributions
         parameters = {name: parameter_of(distribution) for name, distribution in self.distributions.items()}
         self.space = Space.from_dict({name: parameter for name, parameter in parameters.items() if parameter})
 
@@ -155,34 +164,42 @@ class DistributionSpace:
         """Return parameters of a trial as those of the space; None where one is missing or outside."""
         found: dict[str, Any] = {}
         for name, distribution in self.distributions.items():
-            if name not in params:
+            value = searched_value(distribution, params[name]) if name in params else None
+            if value is None:
                 return None
-            try:
-                inside = distribution.to_internal_repr(params[name])
-            except (ValueError, TypeError):
-                return None
-            if not distribution._contains(inside):
-                return None
-            if isinstance(distribution, CategoricalDistribution):
-                found[name] = int(inside)
-            elif isinstance(distribution, IntDistribution):
-                found[name] = round(inside)
-            else:
-                found[name] = float(inside)
+            found[name] = value
         return found
 
     def show(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return parameters of the space as those of a trial."""
-        shown: dict[str, Any] = {}
-        for name, distribution in self.distributions.items():
-            value = params[name]
-            if isinstance(distribution, CategoricalDistribution):
-                shown[name] = distribution.choices[value]
-            elif isinstance(distribution, FloatDistribution):
-                shown[name] = min(max(float(value), distribution.low), distribution.high)
-            else:
-                shown[name] = value
-        return shown
+        return {name: shown_value(one, params[name]) for name, one in self.distributions.items()}
+
+
+def searched_value(distribution: BaseDistribution, value: Any) -> int | float | None:
+    """Return a value of a distribution as that of its parameter (`parameter_of`); None where it is outside."""
+    try:
+        inside = distribution.to_internal_repr(value)
+    except (ValueError, TypeError):
+        return None
+    if not distribution._contains(inside):
+        return None
+    if isinstance(distribution, CategoricalDistribution):
+        return int(inside)
+    return round(inside) if isinstance(distribution, IntDistribution) else float(inside)
+
+
+def shown_value(distribution: BaseDistribution, value: Any) -> Any:
+    """Return a value of the parameter of a distribution as that of the distribution."""
+    if isinstance(distribution, CategoricalDistribution):
+        return distribution.choices[value]
+    if isinstance(distribution, FloatDistribution):
+        return min(max(float(value), distribution.low), distribution.high)
+    return value
+
+
+def only_value(distribution: BaseDistribution) -> Any:
+    """Return the value of a distribution that has no other."""
+    return distribution.choices[0] if isinstance(distribution, CategoricalDistribution) else distribution.low  # type: ignore[attr-defined]
 
 
 def check_distributions(search_space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:

@@ -14,12 +14,14 @@ from optuna.distributions import FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState
 
 from quadrat._core.arrays import Array
-from quadrat.errors import InvalidInput
+from quadrat.errors import InvalidInput, SpaceExhausted
 from quadrat.methods.base import Method
-from quadrat.optimizer.outcome import Direction, ReplicateWatch
+from quadrat.optimizer.outcome import Direction, Reading, ReplicateWatch
 from quadrat.optimizer.run import Event, Run, asked, tell_event
-from quadrat.studies.distributions import Searched
+from quadrat.studies.distributions import Searched, searched_value
 from quadrat.studies.finish_order import FinishOrder
+from quadrat.studies.learned_space import LearnedSpace
+from quadrat.studies.running_trials import chosen_params
 from quadrat.studies.trials import reading_of_trial
 
 __all__ = ["StudyEngine"]
@@ -50,6 +52,7 @@ class StudyEngine:
         self._seen: set[int] = set()  # numbers of finished trials
         self._last: FrozenTrial | None = None  # the last of them
         self._running: dict[int, tuple[dict[str, Any], Array | None]] = {}
+        self._visited: list[dict[str, Any]] = []  # what finished trials show of a learned space
         self.outside = 0
         self.wider: Wider | None = None
 
@@ -69,7 +72,7 @@ class StudyEngine:
         names = self.run.history.constraint_names
         for trial in new:
             self.wider = self.wider or self._wider(trial)
-            params = self.searched.read(trial.params)
+            params = self.searched.read(self._shown(trial))
             if params is None:
                 self.outside += trial.state is TrialState.COMPLETE
                 continue
@@ -81,9 +84,42 @@ class StudyEngine:
             names = names or tuple(reading.constraints)
             inside.append(params)
             events += asked(trial.number, params, _WHY, "study"), tell_event(trial.number, reading)
+            missed = self._missed(trial)
+            if missed is not None:
+                inside.append(missed)
+                reading = Reading(failure="outside of the bounds that the objective asked for")
+                number = -1 - trial.number  # no trial has it
+                events += asked(number, missed, _WHY, "study"), tell_event(number, reading)
         self._seen.update(trial.number for trial in new)
         self._last = new[-1]
         self.run.search.rebuild(self.run.restore(events, self.run.space.to_units(inside)))
+
+    def _shown(self, trial: FrozenTrial) -> dict[str, Any]:
+        """Return the parameters of a trial that is over.
+
+        Where the space was learned, one that did not come to ask for all of them counts with what was chosen for it.
+        """
+        if not isinstance(self.searched, LearnedSpace):
+            return trial.params
+        shown = trial.params
+        if trial.state is not TrialState.COMPLETE and shown:
+            shown = {**chosen_params(trial, self.searched.distributions), **shown}
+        self._visited.append(self.searched.codes(shown))
+        return shown
+
+    def _missed(self, trial: FrozenTrial) -> dict[str, Any] | None:
+        """Return what was chosen for a trial in a learned space and lay outside of the bounds that it asked for.
+
+        Where bounds vary, the search would choose it again and again: it learns from a failure where they may be.
+        """
+        if not isinstance(self.searched, LearnedSpace):
+            return None
+        missed = {
+            name: value
+            for name, value in chosen_params(trial, self.searched.distributions).items()
+            if name in trial.distributions and searched_value(trial.distributions[name], value) is None
+        }
+        return self.searched.read({**trial.params, **missed}) if missed else None
 
     def _wider(self, trial: FrozenTrial) -> Wider | None:
         numeric = FloatDistribution | IntDistribution
@@ -95,21 +131,46 @@ class StudyEngine:
                 return name, (known.low, known.high), (asked_for.low, asked_for.high)
         return None
 
-    def ask(self, number: int, running: Mapping[int, dict[str, Any]]) -> tuple[dict[str, Any], str]:
-        """Return the parameters for a trial, as Optuna has them, and why; others that run are given by number."""
+    def ask(
+        self, number: int, running: Mapping[int, dict[str, Any]], fixed: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, Any], str]:
+        """Return the parameters for a trial, as Optuna has them, and why.
+
+        Others that run are given by number. What is `fixed` for the trial beforehand decides, in a learned space, which
+        parameters exist.
+        """
         self._running = {other: self._at(other, params) for other, params in running.items()}
         points = [point for _, point in self._running.values() if point is not None]
         elsewhere = np.array(points).reshape(-1, self.run.space.dimension)
-        params, why = self.run.propose(number=number, elsewhere=elsewhere)
-        return self.searched.show(params), why
+        searched = self.searched
+        forced = {} if fixed else self._unvisited(running)
+        try:
+            params, why = self.run.propose(number=number, elsewhere=elsewhere)
+        except SpaceExhausted:
+            if not forced:
+                raise
+            params, why = self._known_params(), ""
+        if isinstance(searched, LearnedSpace) and (fixed or forced):
+            params = searched.completed(params, fixed or {}, forced, self.run.seed, number)
+            if forced:
+                why = "a branch of the space in which no trial was yet"
+        return searched.show(params), why
 
     def ask_again(self) -> dict[str, Any]:
         """Return parameters, as Optuna has them, for a trial that somebody begins although nothing is left."""
-        history = self.run.history
-        best = history.best_seen
-        if best is not None:
-            return self.searched.show(best.params)
-        return self.searched.show(self.run.space.from_unit(np.full(self.run.space.dimension, 0.5)))
+        return self.searched.show(self._known_params())
+
+    def _known_params(self) -> dict[str, Any]:
+        """Return those of the best trial, as the space has them, or the centre."""
+        best = self.run.history.best_seen
+        return self.run.space.from_unit(np.full(self.run.space.dimension, 0.5)) if best is None else dict(best.params)
+
+    def _unvisited(self, running: Mapping[int, dict[str, Any]]) -> dict[str, int]:
+        """Return the codes of a branch of a learned space in which no trial was yet; none where there is none."""
+        searched = self.searched
+        if not isinstance(searched, LearnedSpace):
+            return {}
+        return searched.unvisited([*self._visited, *map(searched.codes, running.values())])
 
     def may_be_exhausted(self, trials: int) -> bool:
         """Return whether so many trials can be all that there is to evaluate, whatever came out of them."""
@@ -118,6 +179,8 @@ class StudyEngine:
 
     def exhausted(self, running: Mapping[int, dict[str, Any]]) -> str | None:
         """Return why nothing is left to evaluate beside trials that run, by number; None as long as something is."""
+        if self._unvisited(running):
+            return None
         points = [point for other, params in running.items() if (point := self._at(other, params)[1]) is not None]
         return self.run.exhausted(np.array(points).reshape(-1, self.run.space.dimension))
 

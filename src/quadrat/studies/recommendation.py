@@ -6,10 +6,10 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
-from optuna.distributions import BaseDistribution, CategoricalDistribution
-from optuna.search_space import intersection_search_space
+from optuna.distributions import BaseDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
@@ -18,14 +18,21 @@ from quadrat.methods.base import Method
 from quadrat.optimizer import CertificateReport, Optimizer, Recommendation
 from quadrat.optimizer.reports import why_in_study
 from quadrat.space import Space
-from quadrat.studies.distributions import DistributionSpace, OwnSpace, Searched, check_distributions, parameter_of
+from quadrat.studies.conditions import Presence
+from quadrat.studies.distributions import (
+    DistributionSpace,
+    OwnSpace,
+    Searched,
+    check_distributions,
+    only_value,
+    parameter_of,
+)
 from quadrat.studies.finish_order import FinishOrder
+from quadrat.studies.learned_space import LearnedSpace
 from quadrat.studies.notes import kept_space, why_uncertified
 from quadrat.studies.trials import complete_constraints, outcome_of, values_of
 
 __all__ = ["StudyRun", "recommend", "recommendation_in", "run_of"]
-
-_NAMED = 6  # parameters that a refusal names
 
 
 @dataclass(frozen=True)
@@ -56,8 +63,26 @@ class StudyRun:
     outside: int = 0
 
     def show(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the optimizer's parameters as those of the study."""
-        return {**self.searched.show(params), **self.alone}
+        """Return the optimizer's parameters as those of the study.
+
+        In a space that was learned, those of the best trial there, where there is one: it has all of them, also what
+        the space lacks.
+        """
+        evaluated = self._evaluated.get(frozenset(params.items()))
+        return {**self.searched.show(params), **self.alone} if evaluated is None else dict(evaluated.params)
+
+    @cached_property
+    def _evaluated(self) -> dict[frozenset[tuple[str, Any]], FrozenTrial]:
+        """The best complete trial at each setting, by the optimizer's parameters; none where the space was given."""
+        if not isinstance(self.searched, LearnedSpace):
+            return {}
+        sign = -1.0 if self.optimizer.direction == "minimize" else 1.0
+        best: dict[frozenset[tuple[str, Any]], tuple[float, FrozenTrial]] = {}
+        for record, trial in zip(self.optimizer.trials, self.trials, strict=True):
+            setting = frozenset(record.params.items())
+            if record.value is not None and (setting not in best or sign * record.value > best[setting][0]):
+                best[setting] = sign * record.value, trial
+        return {setting: trial for setting, (_, trial) in best.items()}
 
     def certificate(self) -> CertificateReport:
         """Return how far from the optimum the recommended point can be, in the study's parameters."""
@@ -102,7 +127,7 @@ def run_of(
             f" {states[TrialState.PRUNED]} that were pruned and have no result, and {open_ones} that have not ended;"
             " let one run to its end first"
         )
-    searched, alone = _searched(complete, kept_space(study) if search_space is None else search_space)
+    searched, alone = _searched(trials, kept_space(study) if search_space is None else search_space)
     used = [(trial, params) for trial in over if (params := searched.read(trial.params)) is not None]
     if not any(values_of(trial) for trial, _ in used):
         raise NotAvailable(
@@ -116,68 +141,51 @@ def run_of(
         constraints=[complete_constraints(trial) or None for trial, _ in used],
     )
     known = {*searched.distributions, *alone}
+    left_out = set() if isinstance(searched, LearnedSpace) else {name for trial, _ in used for name in trial.params}
     return StudyRun(
         optimizer,
         searched,
         tuple(trial for trial, _ in used),
         alone,
-        tuple(sorted({name for trial, _ in used for name in trial.params} - known)),
+        tuple(sorted(left_out - known)),
         why_uncertified(study, optimizer.method),
         len(complete) - sum(values_of(trial) is not None for trial, _ in used),
     )
 
 
 def _searched(
-    complete: Sequence[FrozenTrial], given: Mapping[str, BaseDistribution] | Space | None
+    trials: Sequence[FrozenTrial], given: Mapping[str, BaseDistribution] | Space | None
 ) -> tuple[Searched, dict[str, Any]]:
-    """Return what was searched, and the parameters that have one value."""
+    """Return what was searched, and the parameters of a given search space that have one value."""
     if isinstance(given, Space):
         return OwnSpace(given), {}
-    shared = _shared(complete) if given is None else check_distributions(given)
+    if given is None:
+        learned = LearnedSpace(Presence().see(trials).form(widest=True))
+        _check_searchable(dict(learned.form.distributions))
+        if learned.is_empty:
+            raise _nothing_to_search()
+        return learned, {}
+    shared = check_distributions(given)
     known = {name: one for name, one in shared.items() if not one.single()}
-    for name, one in known.items():
-        if parameter_of(one) is None:
+    _check_searchable(known)
+    if not known:
+        raise _nothing_to_search()
+    return DistributionSpace(known), {name: only_value(one) for name, one in shared.items() if one.single()}
+
+
+def _check_searchable(distributions: Mapping[str, BaseDistribution]) -> None:
+    for name, one in distributions.items():
+        if not one.single() and parameter_of(one) is None:
             raise InvalidInput(
                 f"study: expected parameters that can be searched, got {name!r} with {one}, whose values no number"
                 " between 0 and 1 tells apart; pass search_space= without it"
             )
-    if not known:
-        raise InvalidInput(
-            "study: expected complete trials with a parameter of more than one value, got none; pass search_space="
-        )
-    return DistributionSpace(known), {name: _only_value(one) for name, one in shared.items() if one.single()}
 
 
-def _shared(complete: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
-    """Return the distributions of all complete trials; refuse trials that do not have the same parameters.
-
-    What some trials have and others have not cannot be part of a recommendation, and without it no trial is complete.
-    """
-    shared = intersection_search_space(list(complete))
-    apart = list(dict.fromkeys(name for trial in complete for name in trial.distributions if name not in shared))
-    if not apart:
-        return shared
-    missing = [name for name in apart if any(name not in trial.distributions for trial in complete)]
-    changed = [name for name in apart if name not in missing]
-    got = [
-        *([f"{_named(missing)} in some of them only"] if missing else []),
-        *([f"{_named(changed)} with bounds that changed"] if changed else []),
-    ]
-    raise InvalidInput(
-        f"study: expected complete trials with the same parameters, got {' and '.join(got)}; pass"
-        " search_space=qd.Space(...) that has every parameter, with when= where it depends on another"
+def _nothing_to_search() -> InvalidInput:
+    return InvalidInput(
+        "study: expected complete trials with a parameter of more than one value, got none; pass search_space="
     )
-
-
-def _named(names: Sequence[str]) -> str:
-    """Return a few names in a row, and how many more there are."""
-    more = len(names) - _NAMED
-    return ", ".join(map(repr, names[:_NAMED])) + (f" and {more} more" if more > 0 else "")
-
-
-def _only_value(distribution: BaseDistribution) -> Any:
-    """Return the value of a distribution that has no other."""
-    return distribution.choices[0] if isinstance(distribution, CategoricalDistribution) else distribution.low  # type: ignore[attr-defined]
 
 
 def recommend(
@@ -198,10 +206,10 @@ def recommend(
     study
         With one objective.
     search_space
-        The distributions of the parameters to recommend, or a `Space`; by default the space that is kept with the
-        study, or else the parameters of the complete trials, which must all have the same ones. Where some exist only
-        under a condition, or where bounds changed, give a `Space` that says so. Complete trials outside of it do not
-        count; a `QuadratWarning` says how many these are.
+        The distributions of the parameters to recommend, or a `Space`. Complete trials outside of it do not count; a
+        `QuadratWarning` says how many these are. By default the space that is kept with the study, or else the one that
+        its trials show: parameters exist under the conditions that agree with all trials, and where bounds changed, the
+        widest count. A parameter that no condition explains counts as there, and a `QuadratWarning` names it.
     method
         Whose model it is; None is the default method's.
     seed
@@ -215,7 +223,7 @@ def recommend(
     Raises
     ------
     InvalidInput
-        Several objectives; or no search space, and complete trials that do not all have the same parameters.
+        Several objectives, or parameters that cannot be searched.
     NotAvailable
         No trial is complete.
 
@@ -231,6 +239,12 @@ def recommend(
     run = run_of(study, search_space=search_space, method=method, seed=seed)
     if run.outside:
         message = f"complete trials that are outside of the search space ({run.outside}) do not count; widen it"
+        warnings.warn(message, QuadratWarning, stacklevel=2)
+    if isinstance(run.searched, LearnedSpace) and run.searched.form.unexplained:
+        message = (
+            f"parameter {run.searched.form.unexplained[0]!r} is in some trials and not in others, and no parameter"
+            " asked for before says when; pass search_space=qd.Space(...) that says it with when="
+        )
         warnings.warn(message, QuadratWarning, stacklevel=2)
     return recommendation_in(run)
 

@@ -7,16 +7,17 @@ would not know of them.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from optuna.distributions import BaseDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from quadrat.methods.base import Method
 
-__all__ = ["RunningTrials", "chosen_params", "publish", "version_of", "why_chosen"]
+__all__ = ["RunningTrials", "chosen_near", "chosen_params", "nearest", "publish", "version_of", "why_chosen"]
 
 _CHOSEN = "quadrat:params"  # the system attribute of a trial with what was chosen for it
 _LONGEST = 2045  # characters of an attribute in some databases
@@ -46,6 +47,32 @@ def publish(
 def chosen_params(trial: FrozenTrial, distributions: Mapping[str, BaseDistribution]) -> dict[str, Any]:
     """Return what a sampler chose for a trial, of the parameters with these distributions, asked for or not yet."""
     return _read(_parts(trial), distributions)
+
+
+def chosen_near(trial: FrozenTrial, name: str, distribution: BaseDistribution) -> tuple[Any] | None:
+    """Return the value of a distribution that is nearest to what was chosen, alone in a tuple; None where none was."""
+    value = _parsed(_parts(trial)).get(name)
+    if isinstance(distribution, CategoricalDistribution):
+        return (distribution.to_external_repr(value),) if _contains(distribution, value) else None  # type: ignore[arg-type]
+    return nearest(distribution, value)
+
+
+def nearest(distribution: BaseDistribution, value: object) -> tuple[Any] | None:
+    """Return the value of a distribution that is nearest to another one, alone in a tuple; None where none is near.
+
+    Of choices, only the same is near.
+    """
+    if isinstance(distribution, CategoricalDistribution):
+        return next(((one,) for one in distribution.choices if type(one) is type(value) and one == value), None)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    if not isinstance(distribution, FloatDistribution | IntDistribution):
+        return None
+    inside: float = min(max(value, distribution.low), distribution.high)
+    if distribution.step is not None and not distribution._contains(inside):
+        steps = round((inside - distribution.low) / distribution.step)
+        inside = min(distribution.low + steps * distribution.step, distribution.high)
+    return (distribution.to_external_repr(inside),)
 
 
 def version_of(trial: FrozenTrial, method: str) -> int | None:

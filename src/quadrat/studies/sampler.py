@@ -8,12 +8,13 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
 from optuna.samplers._base import _process_constraints_after_trial
-from optuna.search_space import IntersectionSearchSpace
+from optuna.storages import BaseStorage
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
@@ -25,14 +26,17 @@ from quadrat.optimizer.outcome import Direction
 from quadrat.randomness import generator
 from quadrat.space import Space
 from quadrat.space.constraint import check_share
-from quadrat.studies.distributions import DistributionSpace, OwnSpace, check_distributions, parameter_of
+from quadrat.studies.conditions import Form, Presence
+from quadrat.studies.distributions import DistributionSpace, OwnSpace, Searched, check_distributions, parameter_of
 from quadrat.studies.engine import StudyEngine
+from quadrat.studies.learned_space import LearnedSpace
 from quadrat.studies.notes import keep_version
-from quadrat.studies.running_trials import RunningTrials, chosen_params, publish
+from quadrat.studies.running_trials import RunningTrials, chosen_near, chosen_params, nearest, publish
 
 __all__ = ["QuadratSampler", "chosen_params"]
 
 _INDEPENDENT = 0x0D15  # names the stream of parameters that are sampled alone
+_CURE = "pass QuadratSampler(search_space=qd.Space(...)), with when= for parameters that depend on another"
 
 
 class QuadratSampler(BaseSampler):
@@ -44,11 +48,16 @@ class QuadratSampler(BaseSampler):
     what finished before, in the order of finishing: several processes on one storage, threads, and a study that is
     resumed make the suggestions that one process would make from the same history.
 
-    Parameters that not all complete trials share, and everything in the first trial, are sampled alone: the first trial
-    is the centre, later ones are uniform on the scale of the distribution. So are parameters that `search_space` lacks.
-    Of the first such parameter, once trials are complete, a `quadrat.errors.QuadratWarning` tells. With `search_space`
-    all are known from the start, and the first trials are those of the method's own design. Where its bounds are
-    narrower than those that the objective asks for, suggestions stay within them, and a warning tells that too.
+    Without `search_space` the space is what trials show: which parameters there are, with which bounds, and under which
+    values of others each exists (`quadrat.studies.conditions` says how that is inferred). All trials of the study count
+    for it, of any sampler. Each branch that is known is visited early. A parameter that no trial had before, as all of
+    the first trial, is sampled alone: the first trial is the centre, later ones are uniform on the scale of the
+    distribution. So are parameters that `search_space` lacks. Of the first such parameter, once trials are complete, a
+    `quadrat.errors.QuadratWarning` tells; another tells of a parameter that no condition explains.
+
+    With `search_space` all are known from the start, and the first trials are those of the method's own design. Where
+    its bounds are narrower than those that the objective asks for, suggestions stay within them, and a warning tells
+    that too.
 
     Replicates and standard errors are read from the user attributes "quadrat:values" (a list) and "quadrat:sem".
 
@@ -106,17 +115,17 @@ class QuadratSampler(BaseSampler):
         self._forget()
 
     def _forget(self) -> None:
-        self._shared = IntersectionSearchSpace()
-        self._of_pruned = IntersectionSearchSpace(include_pruned=True)
-        self._warned: set[tuple[int, int]] = set()  # studies
+        self._learned: WeakKeyDictionary[BaseStorage, dict[int, _Learning]] = WeakKeyDictionary()
+        self._warned: set[tuple[object, ...]] = set()  # of which study, and what of it
         self._ended: set[tuple[int, int]] = set()  # studies
         self._engines: dict[tuple[object, ...], tuple[StudyEngine, RunningTrials]] = {}
+        self._chosen: dict[tuple[int, int], dict[str, Any]] = {}  # for trials that run, in spaces that were learned
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what follows from the study: locks cannot be copied, and searches may be large."""
         state = self.__dict__.copy()
-        for name in ("_shared", "_of_pruned", "_warned", "_ended", "_engines", "_lock"):
+        for name in ("_learned", "_warned", "_ended", "_engines", "_chosen", "_lock"):
             del state[name]
         return state
 
@@ -128,60 +137,85 @@ class QuadratSampler(BaseSampler):
         """Nothing to do: randomness is named by the number of the trial, in every thread and process."""
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:  # noqa: ARG002
-        """Return the distributions that are searched together."""
-        known = self._known(study)
+        """Return the distributions that were given.
+
+        None where the space is learned: the objective may ask for other bounds or choices than before, and Optuna
+        refuses what was suggested with others. So each parameter is handed out when it is asked for.
+        """
         if self._own is not None:
-            return known
+            return self._own.distributions
         return {
             name: distribution
-            for name, distribution in sorted(known.items())
+            for name, distribution in sorted((self._fixed or {}).items())
             if not distribution.single() and parameter_of(distribution) is not None
         }
 
-    def _known(self, study: Study) -> dict[str, BaseDistribution]:
-        """Return the distributions that were given, or else those of all complete trials; of pruned ones before."""
-        if self._own is not None:
-            return self._own.distributions
-        if self._fixed is not None:
-            return self._fixed
+    def _learned_of(self, study: Study, trial: FrozenTrial, *, again: bool = False) -> LearnedSpace:
+        """Return what the other trials of a study show of its space; `again` is as it was for this trial just now."""
         with self._lock:
-            return self._shared.calculate(study) or self._of_pruned.calculate(study)
+            learning = self._learned.setdefault(study._storage, {}).setdefault(study._study_id, _Learning())
+            if again and learning.number == trial.number:
+                return learning.space
+            return learning.of(study._get_trials(deepcopy=False, use_cache=False), trial.number)
 
     @with_own_numerics
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """Return parameters for a trial."""
+        """Return parameters for a trial; of a space that is learned, `sample_independent` hands them out."""
         _check_one_objective(study)
-        if not search_space:
+        searched: Searched
+        if self._own is not None:
+            searched = self._own
+        elif search_space:
+            searched = DistributionSpace(search_space)
+        elif self._fixed is not None:
             return {}
-        chosen = chosen_params(trial, search_space)
+        else:
+            searched = self._learned_of(study, trial)
+            if not searched.distributions:
+                return {}
+        chosen = chosen_params(trial, searched.distributions)
         if chosen:  # the trial was begun before: by a process that died, or by one that lets this one evaluate it
-            return chosen
+            return {} if isinstance(searched, LearnedSpace) else chosen
         with self._lock:
-            engine, running = self._engine_of(study, search_space)
+            engine, running = self._engine_of(study, searched)
             engine.follow(study._get_trials(deepcopy=False, use_cache=False))
             self._warn_of_what_is_outside(study, engine)
+            fixed = trial.system_attrs.get("fixed_params", {})
             known: dict[int, dict[str, Any]] = {}
             while True:  # the reads come after what takes time: others may have begun meanwhile
                 known |= running.beside(trial.number, study._get_trials(deepcopy=False, use_cache=False))
                 try:
-                    params, why = engine.ask(trial.number, known)
+                    params, why = engine.ask(trial.number, known, fixed)
                 except SpaceExhausted as ended:
                     params, why = engine.ask_again(), f"the best again: {ended}"
                     self._stop(study, str(ended), asked=True)
-                publish(study, trial, params, search_space, why, self._method)  # before another looks at what runs
+                params = {name: value for name, value in params.items() if name in searched.distributions}
+                # Before another looks at what runs:
+                publish(study, trial, params, searched.distributions, why, self._method)
                 # Of two processes that chose at the same time, neither knowing of the other, the later trial yields.
                 others = running.beside(trial.number, study._get_trials(deepcopy=False, use_cache=False))
                 if all(other in known or other > trial.number for other in others):
                     break
-        return params
+        if not isinstance(searched, LearnedSpace):
+            return params
+        self._chosen[id(study._storage), trial._trial_id] = params
+        return {}
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
         """Return one parameter for a trial: the centre in the first, something uniform later."""
         _check_one_objective(study)
+        if self._own is None and self._fixed is None:
+            chosen = self._chosen.get((id(study._storage), trial._trial_id))
+            if chosen is None:  # by another process
+                near = chosen_near(trial, param_name, param_distribution)
+            else:
+                near = nearest(param_distribution, chosen[param_name]) if param_name in chosen else None
+            if near is not None:
+                return near[0]
         if self._independent is not None:
             return self._independent.sample_independent(study, trial, param_name, param_distribution)
         self._warn_of(study, trial, param_name, param_distribution)
@@ -202,7 +236,7 @@ class QuadratSampler(BaseSampler):
         """
         with self._lock:
             if self._own is not None:
-                self._engine_of(study, self._own.distributions)
+                self._engine_of(study, self._own)
             return self._exhausted(study)
 
     def _exhausted(self, study: Study) -> str | None:
@@ -235,39 +269,59 @@ class QuadratSampler(BaseSampler):
 
     def _warn_of(self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> None:
         """Warn, once for each study, that a parameter is drawn at random although something is known."""
-        if parameter_of(distribution) is None or self._known(study).get(name) == distribution:
+        if parameter_of(distribution) is None:
             return
-        if self._own is None and self._fixed is None:
-            if not _begun_after_a_result(study, trial):
-                return
-            why = "not all complete trials have it with the same bounds"
-            cure = "pass QuadratSampler(search_space=qd.Space(...)), with when= for parameters that depend on another"
-        else:
-            why, cure = "search_space does not have it with these bounds", "add it there"
-        with self._lock:
-            self._warn(study, f"parameter {name!r} is drawn at random: {why}; {cure}")
+        if self._own is not None or self._fixed is not None:
+            known = self._fixed if self._own is None else self._own.distributions
+            if known is None or known.get(name) != distribution:
+                self._warn(
+                    study,
+                    "drawn",
+                    f"parameter {name!r} is drawn at random: search_space does not have it with these bounds; add it"
+                    " there",
+                )
+        elif (
+            _begun_after_a_result(study, trial) and name not in self._learned_of(study, trial, again=True).distributions
+        ):
+            self._warn(
+                study,
+                "drawn",
+                f"parameter {name!r} is drawn at random: no trial had it before, and so it will be with others that are"
+                f" new; later trials suggest it. To have all suggested from the start, {_CURE}",
+            )
 
     def _warn_of_what_is_outside(self, study: Study, engine: StudyEngine) -> None:
-        """Warn, once for each study, where the bounds that were given are narrower than those of the study's trials."""
-        if self._own is None and self._fixed is None:
-            return
-        if engine.wider is not None:
+        """Warn, once for each study, of trials that do not count, and of what was learned and cannot be modelled."""
+        searched = engine.searched
+        if isinstance(searched, LearnedSpace):
+            unexplained = searched.form.unexplained
+            if unexplained:
+                done = "modelled as if all had it" if unexplained[0] in searched.distributions else "drawn at random"
+                self._warn(
+                    study,
+                    "unexplained",
+                    f"parameter {unexplained[0]!r} is in some trials and not in others, and no parameter asked for"
+                    f" before says when: it is {done}; {_CURE}",
+                )
+        elif engine.wider is not None:
             name, known, asked_for = engine.wider
             self._warn(
                 study,
+                "drawn",
                 f"parameter {name!r} is suggested from {known[0]} to {known[1]} only, as search_space says, and the"
                 f" objective asks for {asked_for[0]} to {asked_for[1]}; give both the same bounds",
             )
         elif engine.outside:
             self._warn(
                 study,
+                "drawn",
                 f"suggestions do not rest on complete trials that are outside of search_space ({engine.outside}); widen"
                 " it, or begin a new study",
             )
 
-    def _warn(self, study: Study, message: str) -> None:
-        """Warn with this message, once for each study; called with the lock."""
-        key = id(study._storage), study._study_id
+    def _warn(self, study: Study, of: str, message: str) -> None:
+        """Warn with this message, once for each study and kind."""
+        key = id(study._storage), study._study_id, of
         if key not in self._warned:
             self._warned.add(key)
             warnings.warn(message, QuadratWarning, stacklevel=6)
@@ -277,6 +331,7 @@ class QuadratSampler(BaseSampler):
             self._independent.before_trial(study, trial)
 
     def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
+        self._chosen.pop((id(study._storage), trial._trial_id), None)
         if self._constraints_func is not None:
             _process_constraints_after_trial(self._constraints_func, study, trial, state)
         if self._independent is not None:
@@ -286,21 +341,51 @@ class QuadratSampler(BaseSampler):
         if ended is not None:
             self._stop(study, ended, asked=False)
 
-    def _engine_of(
-        self, study: Study, search_space: Mapping[str, BaseDistribution]
-    ) -> tuple[StudyEngine, RunningTrials]:
+    def _engine_of(self, study: Study, searched: Searched) -> tuple[StudyEngine, RunningTrials]:
         """Return the run of a study over this space, and what runs there; the last one of each study is kept."""
-        key = (id(study._storage), study._study_id, tuple(sorted((name, repr(d)) for name, d in search_space.items())))
+        if isinstance(searched, LearnedSpace):
+            what: object = searched.form
+        else:
+            what = tuple(sorted((name, repr(one)) for name, one in searched.distributions.items()))
+        key = (id(study._storage), study._study_id, what)
         if key not in self._engines:
             news = keep_version(study, self._method)
             if news is not None:
                 warnings.warn(f"study {study.study_name!r}: {news}", QuadratWarning, stacklevel=4)
             self._engines = {other: engine for other, engine in self._engines.items() if other[:2] != key[:2]}
             direction = Direction.read(study.direction.name.lower())
-            searched = DistributionSpace(search_space) if self._own is None else self._own
             engine = StudyEngine(searched, self._method, direction, self._seed)
-            self._engines[key] = engine, RunningTrials(search_space)
+            self._engines[key] = engine, RunningTrials(searched.distributions)
         return self._engines[key]
+
+
+class _Learning:
+    """What was learned of the space of one study; what was inferred is kept as long as the trials say the same.
+
+    Attributes
+    ----------
+    number, space
+        The trial for which it was last inferred, and what was.
+    """
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        self.space = LearnedSpace(Form())
+        self._presence = Presence()
+        self._source: object = None
+
+    def of(self, trials: Sequence[FrozenTrial], number: int) -> LearnedSpace:
+        """Return the space that trials show; the one with a number is about to ask, and does not count."""
+        others = [trial for trial in trials if trial.number != number or trial.state.is_finished()]
+        running = tuple((one.number, repr(one.params)) for one in others if one.state is TrialState.RUNNING)
+        source = sum(one.state.is_finished() for one in others), running
+        if source != self._source:
+            form = self._presence.see(others).form()
+            if form != self.space.form:
+                self.space = LearnedSpace(form)
+            self._source = source
+        self.number = number
+        return self.space
 
 
 def _begun_after_a_result(study: Study, trial: FrozenTrial) -> bool:
