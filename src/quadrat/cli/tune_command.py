@@ -15,7 +15,6 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Any, TextIO
 
 import optuna
@@ -24,6 +23,7 @@ from optuna.study import Study
 from optuna.trial import TrialState
 
 from quadrat.cli.screen import Screen, refusal
+from quadrat.cli.stopping import STOPPED, stopped_by_signals
 from quadrat.cli.study_commands import best_data, best_table, print_json
 from quadrat.cli.study_summary import best_seen_text
 from quadrat.cli.tune_screen import TuneScreen, duration
@@ -91,10 +91,10 @@ def tune(options: TuneOptions) -> int:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     before, status = set(threading.enumerate()), _ERROR
     try:
-        with _termination_as_interrupt(), _output(options) as output:
+        with stopped_by_signals(), _output(options) as output:
             status = _opened_and_run(options, output)
     except KeyboardInterrupt as interrupt:  # before or after the run; during the run the second signal
-        sys.stderr.write("quadrat: stopped; what was running is evaluated again when the study goes on\n")
+        sys.stderr.write(f"quadrat: {STOPPED}\n")
         status = 128 + int((interrupt.args or (signal.SIGINT,))[0])
     except QuadratError:
         status = _REFUSED
@@ -181,23 +181,6 @@ def _output(options: TuneOptions) -> Iterator[TextIO]:
             finally:
                 before.flush()  # what was written to it meanwhile is no result either
                 os.dup2(kept, _STANDARD_OUTPUT)
-
-
-@contextmanager
-def _termination_as_interrupt() -> Iterator[None]:
-    """Have SIGTERM raise KeyboardInterrupt, as SIGINT does, where nothing better is done about it."""
-    if threading.current_thread() is not threading.main_thread():  # elsewhere signals cannot be caught
-        yield
-        return
-
-    def interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-        raise KeyboardInterrupt(number)
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _run(options: TuneOptions, study: Study, reference: ObjectiveReference, space: Space | None, output: TextIO) -> int:
