@@ -22,7 +22,8 @@ import json
 import signal
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 import optuna
@@ -34,6 +35,11 @@ from tests.faults.kills import killed_again_and_again, workers_killed
 from tests.faults.read_only import journal_that_is_read_only
 from tests.faults.reference import Reference
 from tests.faults.server_restarts import server_that_restarts
+from tests.faults.server_stops import (
+    server_that_is_suspended,
+    server_that_stays_suspended,
+    terminated_while_suspended,
+)
 from tests.faults.signals import signalled_in_every_phase, signalled_while_it_starts, signalled_with_workers
 from tests.faults.starter import Starter
 from tests.faults.torn_journal import TAILS, check_readable, cut_journals, torn_and_resumed, whole_journal
@@ -46,6 +52,7 @@ KILLS, FRESH = 110, 10  # kills in one study; processes of those that are starte
 WORKER_KILLS = 10
 RESUMED = 12  # every which of the torn journals is resumed; all are read and written
 OUTAGES = 5
+AWAY = 30.0  # seconds that a server is suspended after the run has said so, which it does after 10
 MOMENTS = [0.05, 0.1, 0.2, 0.4, 0.8, 1.6]  # seconds after which a process that starts is signalled
 
 
@@ -71,6 +78,25 @@ def restarted(bench: Bench, outages: int) -> Findings | str:
         return server_that_restarts(bench, server, server.new_database(), outages=outages, away=2.0)
 
 
+def suspended(call: Callable[[PostgresServer, str], tuple[Findings, float]]) -> Findings | str:
+    """Have a server say nothing for a real minute, or until signals end the run; print how long that took."""
+    reason = why_not()
+    if reason is not None:
+        return reason
+    with PostgresServer() as server:
+        found, seconds = call(server, server.new_database())
+    print(f"{found.fault}: the command ended after {seconds:.1f} s", file=sys.stderr, flush=True)
+    return replace(found, fault=f"{found.fault}: it ends after {seconds:.1f} s")
+
+
+def resumed(bench: Bench, times: int) -> Findings | str:
+    reason = why_not()
+    if reason is not None:
+        return reason
+    with PostgresServer() as server:
+        return server_that_is_suspended(bench, server, server.new_database(), times=times, away=AWAY, seconds={})
+
+
 def scenarios(smoke: bool) -> dict[str, Callable[[Bench], Findings | str]]:
     """Return what is done, by a name for a folder; text that comes back says why it cannot be done here."""
     if smoke:
@@ -88,6 +114,14 @@ def scenarios(smoke: bool) -> dict[str, Callable[[Bench], Findings | str]]:
         "read_only": journal_that_is_read_only,
         "torn": lambda bench: torn(bench, RESUMED),
         "server": lambda bench: restarted(bench, OUTAGES),
+        "server_resumed": lambda bench: resumed(bench, 2),
+        "server_suspended": lambda bench: suspended(partial(server_that_stays_suspended, bench, seconds={})),
+        **{
+            f"server_terminated_{after:g}": lambda bench, after=after: suspended(
+                partial(terminated_while_suspended, bench, after=after, seconds={})
+            )
+            for after in (1.0, 12.0, 30.0)  # in a statement, in a connection, in a later one
+        },
         "clock": clock_that_jumps,
         "clock_timeout": clock_that_jumps_with_a_trial_timeout,
     }

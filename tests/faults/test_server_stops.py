@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
@@ -16,6 +17,7 @@ from tests.faults.server_stops import (
     server_that_stays_suspended,
     terminated_while_suspended,
 )
+from tests.faults.starter import wait
 from tests.postgres import PostgresServer
 
 
@@ -52,3 +54,18 @@ def test_two_signals_end_a_run_whose_driver_waits_in_c(bench: Bench) -> None:
     finally:
         other.close()
     assert "Traceback" not in run.complained
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_eight_first_commands_at_once_all_find_their_study(
+    kind: str, bench: Bench, request: pytest.FixtureRequest
+) -> None:
+    """Each of them makes the tables of the new database."""
+    where = f"sqlite:///{bench.folder}/new.db" if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    arguments = ["ask", "--space", "space.toml", "--method", "RandomSearch", "--json", "--storage", where]
+    files = [(bench.folder / f"out{number}", bench.folder / f"err{number}") for number in range(8)]
+    started = [bench.starter.copy(arguments, bench.folder, *pair, faults={}, environment={}) for pair in files]
+    statuses = [wait(one) for one in started]
+    assert statuses == [0] * 8, [err.read_text() for _, err in files]
+    asked = [json.loads(out.read_text())[0]["number"] for out, _ in files]
+    assert sorted(asked) == list(range(8))

@@ -133,27 +133,52 @@ def test_an_objective_with_a_database_of_its_own_fails_as_any_other(tmp_path: Pa
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Have time pass without waiting; the pauses that were made."""
     made: list[float] = []
-    monkeypatch.setattr(outage, "time", SimpleNamespace(sleep=made.append))
+    monkeypatch.setattr(outage, "time", SimpleNamespace(sleep=made.append, monotonic=lambda: 1e6 + sum(made)))
     return made
 
 
 def test_attempts_become_rarer_and_end(pauses: list[float]) -> None:
     away = Outage()
-    for _ in range(16):
-        away.wait(GONE)
     with pytest.raises(OperationalError, match="server closed the connection"):
-        away.wait(GONE)
-    assert pauses[:9] == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0, 5.0]
-    assert 55 < sum(pauses) <= 60
+        for _ in range(1000):
+            away.wait(GONE)
+    assert pauses[:8] == [0.1, 0.2, 0.4, 0.8, 1.6, 2.0, 2.0, 2.0]
+    assert 57 < sum(pauses) <= 60
+
+
+def test_what_a_call_waited_counts_and_so_do_attempts(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The minute begins with the first call without an answer, and no attempt is made that could end after it."""
+    now, pauses = 1e6, []
+    silent = OperationalError("SELECT 1", {}, ConnectionError("no answer"))
+    setattr(silent.orig, "quadrat_began", now - 10)  # noqa: B010  # as the watch of calls does
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        pauses.append(seconds)
+        now += seconds
+
+    monkeypatch.setattr(outage, "time", SimpleNamespace(sleep=sleep, monotonic=lambda: now))
+    away = Outage()
+    with pytest.raises(OperationalError):
+        for _ in range(1000):
+            away.wait(silent)
+            now += 5  # an attempt to connect
+    assert 1e6 + 40 < now <= 1e6 + 50
+    assert away.lasts
+    away.end()
+    assert not away.lasts
+    assert "answers again" in caplog.text
 
 
 def test_every_outage_may_take_that_long(pauses: list[float]) -> None:
     away = Outage()
     for _ in range(3):
-        for _ in range(10):
+        for _ in range(20):
             away.wait(GONE)
         away.end()
-    assert pauses[10] == pauses[0]
+    assert pauses[20] == pauses[0]
     assert sum(pauses) > 60
 
 

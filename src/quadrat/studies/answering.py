@@ -28,11 +28,12 @@ __all__ = ["AnsweringStorage", "began_of", "driver_options", "give_up"]
 
 SILENCE = 5.0  # seconds of a call without an answer after which the server is asked whether it lives
 CONNECT = 5  # seconds to connect; whole ones, as libpq reads them, and at least 2
-READ = 30  # seconds without an answer, for drivers that count them
+READ = 20  # seconds without an answer, for drivers that count them
 LOCK = 20  # seconds to wait for a lock that somebody else has
 _LOOKS = 4  # at the calls that run, in the time that is SILENCE
 _IDLE = 20  # looks without a call after which the thread ends
-_BEGAN = "_quadrat_began"  # attribute of an error: when the call began that ended with it, by the monotonic clock
+_BEGAN = "quadrat_began"  # attribute of an error: when the call began that ended with it, by the monotonic clock
+_LOST = "quadrat_lost"  # attribute of an error after which a connection is of no use
 _OF_CURSORS = ("do_execute", "do_execute_no_params", "do_executemany")  # methods of a dialect that wait for an answer
 _OF_CONNECTIONS = ("do_begin", "do_commit", "do_ping", "do_rollback")
 _logger = logging.getLogger(__name__)
@@ -46,7 +47,7 @@ def driver_options(url: str) -> dict[str, Any]:
     >>> driver_options("sqlite:///study.db")
     {'timeout': 20}
     >>> driver_options("mysql+pymysql://me@host/name?connect_timeout=9")
-    {'read_timeout': 30, 'write_timeout': 30}
+    {'read_timeout': 20, 'write_timeout': 20}
     """
     from sqlalchemy import make_url
 
@@ -107,10 +108,16 @@ def _watch(engine: Engine, connect_args: dict[str, Any]) -> None:
         return
     watch = _Watch(engine, connect_args)
     engine.update_execution_options(quadrat_watch=watch)
-    event.listen(engine, "do_connect", watch.refuse)
+    event.listen(engine, "do_connect", watch.connect)
     event.listen(engine, "connect", _limit_locks(engine.dialect.name))
     for name in (*_OF_CURSORS, *_OF_CONNECTIONS):
         setattr(engine.dialect, name, watch.watched(getattr(engine.dialect, name)))
+    is_disconnect = engine.dialect.is_disconnect
+    setattr(  # noqa: B010  # a method
+        engine.dialect,
+        "is_disconnect",
+        lambda error, connection, cursor: hasattr(error, _LOST) or is_disconnect(error, connection, cursor),
+    )
 
 
 def _limit_locks(database: str) -> Callable[[Any, Any], None]:
@@ -149,7 +156,7 @@ class _Watch:
                 self._calls[me] = began, first
                 self._look_on()
             try:
-                return call(first, *given, **named)
+                return self._in_time(call, first, *given, **named)
             except Exception as error:
                 with contextlib.suppress(AttributeError):
                     setattr(error, _BEGAN, began)
@@ -160,10 +167,21 @@ class _Watch:
 
         return watched
 
-    def refuse(self, dialect: Any, record: Any, args: Any, options: Any) -> None:  # noqa: ARG002
-        """Refuse to connect to a server that was given up."""
+    def connect(self, dialect: Any, record: Any, args: Any, options: Any) -> Any:  # noqa: ARG002
+        """Connect, unless the server was given up."""
         if self._given_up:
-            raise dialect.loaded_dbapi.OperationalError("the server was given up")
+            raise dialect.dbapi.OperationalError("the server was given up")
+        return self._in_time(dialect.connect, *args, **options)
+
+    def _in_time(self, call: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """Call; where a driver lets the time-out of its socket through, raise the error that it has for such."""
+        try:
+            return call(*given, **named)
+        except TimeoutError as error:
+            dbapi: Any = self._engine.dialect.dbapi  # not loaded_dbapi, which SQLAlchemy 1.4 has not
+            lost = dbapi.OperationalError(f"no answer: {error}")
+            setattr(lost, _LOST, True)
+            raise lost from error
 
     def give_up(self) -> None:
         """End the calls that run, and those to come."""
