@@ -89,6 +89,10 @@ def suspended(call: Callable[[PostgresServer, str], tuple[Findings, float]]) -> 
     return replace(found, fault=f"{found.fault}: it ends after {seconds:.1f} s")
 
 
+def terminated(bench: Bench, after: float) -> Findings | str:
+    return suspended(partial(terminated_while_suspended, bench, after=after, seconds={}))
+
+
 def resumed(bench: Bench, times: int) -> Findings | str:
     reason = why_not()
     if reason is not None:
@@ -116,12 +120,9 @@ def scenarios(smoke: bool) -> dict[str, Callable[[Bench], Findings | str]]:
         "server": lambda bench: restarted(bench, OUTAGES),
         "server_resumed": lambda bench: resumed(bench, 2),
         "server_suspended": lambda bench: suspended(partial(server_that_stays_suspended, bench, seconds={})),
-        **{
-            f"server_terminated_{after:g}": lambda bench, after=after: suspended(
-                partial(terminated_while_suspended, bench, after=after, seconds={})
-            )
-            for after in (1.0, 12.0, 30.0)  # in a statement, in a connection, in a later one
-        },
+        "server_terminated_1": partial(terminated, after=1.0),  # in a statement
+        "server_terminated_12": partial(terminated, after=12.0),  # in a connection
+        "server_terminated_30": partial(terminated, after=30.0),
         "clock": clock_that_jumps,
         "clock_timeout": clock_that_jumps_with_a_trial_timeout,
     }

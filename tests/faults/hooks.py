@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import datetime as dt
+import errno
 import json
 import os
 import random
@@ -37,6 +38,9 @@ def install(name: str, value: str) -> None:
         "permissions": _respect_permissions,
         "clock": _shift_clock,
         "patience": _set_patience,
+        "locks": _have_no_locks,
+        "closed": lambda value: os.close(int(value)),
+        "reader": _lose_reader,
     }[name](value)
 
 
@@ -155,6 +159,23 @@ def _respect_permissions(_value: str) -> None:
     for index in (0, 1, 2):  # effective, permitted, inherited
         sets[index] &= ~_IGNORE_PERMISSIONS
     assert libc.capset(header, sets) == 0
+
+
+def _have_no_locks(_value: str) -> None:
+    """As on a network file system without them."""
+    import fcntl
+
+    def refused(*given: Any) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    fcntl.flock = fcntl.lockf = fcntl.fcntl = refused  # type: ignore[assignment]
+
+
+def _lose_reader(_value: str) -> None:
+    """As in a pipe to `head`, which has ended."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    os.dup2(writes, 1)
 
 
 def _set_patience(value: str) -> None:

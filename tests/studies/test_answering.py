@@ -64,9 +64,8 @@ def test_what_a_url_says_itself_stays() -> None:
 def test_a_server_that_never_says_anything_is_refused(scheme: str, short: None) -> None:
     if find_spec(scheme.split("+")[1]) is None:
         pytest.skip("this driver is not installed")
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        with pytest.raises(InvalidInput, match="cannot be opened"):
-            open_storage(f"{scheme}://me@127.0.0.1:{silent.getsockname()[1]}/name")
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(InvalidInput, match="cannot be opened"):
+        open_storage(f"{scheme}://me@127.0.0.1:{silent.getsockname()[1]}/name")
 
 
 def test_a_call_without_an_answer_ends_with_an_error_that_says_when_it_began(
@@ -99,11 +98,14 @@ def test_a_server_that_is_only_slow_is_waited_for(
 def test_a_lock_that_another_one_keeps_is_not_waited_for_for_ever(
     running_postgres: PostgresServer, short: None
 ) -> None:
-    with opened(running_postgres.new_database()) as storage:
-        with storage.engine.connect() as one, storage.engine.connect() as other:
-            one.execute(text("LOCK TABLE studies"))
-            with pytest.raises(DBAPIError, match="lock timeout"):
-                other.execute(text("SELECT * FROM studies"))
+    with (
+        opened(running_postgres.new_database()) as storage,
+        storage.engine.connect() as one,
+        storage.engine.connect() as other,
+    ):
+        one.execute(text("LOCK TABLE studies"))
+        with pytest.raises(DBAPIError, match="lock timeout"):
+            other.execute(text("SELECT * FROM studies"))
 
 
 def test_a_server_that_was_given_up_is_not_asked_again(postgres_url: str) -> None:
@@ -126,15 +128,13 @@ def test_a_time_out_that_a_driver_lets_through_becomes_an_error_of_the_driver(po
     with opened(postgres_url) as storage:
         watch = storage.engine.get_execution_options()["quadrat_watch"]
         setattr(storage.engine.dialect, "do_execute", watch.watched(late))  # noqa: B010  # a method
-        with storage.engine.connect() as connection:
-            with pytest.raises(OperationalError, match="no answer: timed out") as caught:
-                connection.execute(text("SELECT 1"))
+        connection = storage.engine.connect()
+        with pytest.raises(OperationalError, match="no answer: timed out") as caught:
+            connection.execute(text("SELECT 1"))
         assert caught.value.connection_invalidated
 
 
-def test_the_thread_that_watches_ends_when_nothing_is_asked(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_thread_that_watches_ends_when_nothing_is_asked(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answering, "SILENCE", 0.02)
     with opened(postgres_url) as storage:
         storage.get_all_studies()

@@ -9,7 +9,7 @@ from quadrat.studies.answering import began_of
 
 __all__ = ["Outage", "is_away"]
 
-SECONDS = 60.0  # from the first call without an answer until an outage is an error
+SECONDS = 55.0  # from the first call without an answer until an outage is an error: a command then ends within a minute
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0  # seconds between attempts; each pause is twice the one before
 _logger = logging.getLogger(__name__)
 
