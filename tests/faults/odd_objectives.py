@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import time
-from pathlib import Path
 
 from tests.faults.bench import Bench
-from tests.faults.starter import kill_group, wait
+from tests.faults.starter import kill_group, processes_of_group, wait
 
 CATALOGUE = '''
 """Each function misbehaves in one way; those that do not raise return a value in the end."""
@@ -18,7 +16,6 @@ import atexit
 import logging
 import math
 import multiprocessing
-import os
 import random
 import resource
 import signal
@@ -436,7 +433,7 @@ def _run(bench: Bench, arguments: list[str], name: str) -> tuple[str, str, int]:
     )
     status = wait(command, _LONGEST)
     deadline = time.monotonic() + _LEFT
-    while left := _of_group(command.pid):
+    while left := processes_of_group(command.pid):
         if (
             name == "starts_programs" and "--workers" not in arguments
         ):  # in this process: nobody promised to end what an objective leaves here
@@ -456,16 +453,3 @@ def _check_said(said: str, complained: str, status: int, *, parsed: bool) -> Non
     if status == 2:
         assert own, complained[-2000:]
         assert not said.strip(), said[:500]
-
-
-def _of_group(group: int) -> list[str]:
-    """Return the processes of a group that run."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        if int(fields[2]) == group and fields[0] not in "ZX" and int(path.parent.name) != os.getpid():
-            found.append(f"{path.parent.name} {fields[0]}")
-    return found
