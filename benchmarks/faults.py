@@ -31,6 +31,7 @@ from regret.rows import Row, read_rows, stamp
 from tests.faults.bench import Bench, Findings
 from tests.faults.clock_jumps import clock_that_jumps, clock_that_jumps_with_a_trial_timeout
 from tests.faults.full_disk import disk_that_fills, file_that_may_not_grow, small_disk
+from tests.faults.killed_commands import asks_killed, imports_killed, tells_killed
 from tests.faults.kills import killed_again_and_again, workers_killed
 from tests.faults.read_only import journal_that_is_read_only
 from tests.faults.reference import Reference
@@ -50,6 +51,7 @@ ROWS = ROOT / "benchmarks" / "results" / "faults.jsonl"
 HEAD = ("fault", "injected", "told", "lost", "duplicated", "stuck", "equal to a run without faults")
 KILLS, FRESH = 110, 10  # kills in one study; processes of those that are started from nothing
 WORKER_KILLS = 10
+COMMAND_KILLS = 130  # of each of the other commands that write
 RESUMED = 12  # every which of the torn journals is resumed; all are read and written
 OUTAGES = 5
 AWAY = 30.0  # seconds that a server is suspended after the run has said so, which it does after 10
@@ -108,6 +110,9 @@ def scenarios(smoke: bool) -> dict[str, Callable[[Bench], Findings | str]]:
     return {
         "kills": lambda bench: killed_again_and_again(bench, KILLS, seed=1, fresh=FRESH),
         "worker_kills": lambda bench: workers_killed(bench, WORKER_KILLS, seed=1),
+        "asks": lambda bench: asks_killed(bench, COMMAND_KILLS, seed=1),
+        "tells": lambda bench: tells_killed(bench, COMMAND_KILLS, seed=2),
+        "imports": lambda bench: imports_killed(bench, COMMAND_KILLS, seed=3),
         "signals": signalled_in_every_phase,
         "starting": lambda bench: signalled_while_it_starts(bench, MOMENTS),
         "sigint": lambda bench: signalled_with_workers(bench, signal.SIGINT),

@@ -16,6 +16,7 @@ import atexit
 import logging
 import math
 import multiprocessing
+import os
 import random
 import resource
 import signal

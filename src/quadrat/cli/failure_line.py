@@ -11,7 +11,7 @@ from quadrat.studies.storage import place
 __all__ = ["failure_line"]
 
 _STORAGES = ("optuna.storages", "quadrat.studies.journal", "sqlalchemy")  # modules in which storages raise
-_KEPT = "; what was told before is kept, and the same command goes on with it"
+_KEPT, _GOES_ON = "; what was told before is kept", ", and the same command goes on with it"
 _CURES = {
     errno.ENOSPC: "free some space there",
     errno.EDQUOT: "free some space there",
@@ -45,7 +45,8 @@ def failure_line(error: BaseException, where: str | None) -> str | None:
     cure = _CURES.get(error.errno or 0) if isinstance(error, OSError) else None
     if _is_of_storage(error):
         place_of = f"storage: expected {place(where)} to answer and to take what is told, got {_reason(error)}"
-        return f"{place_of}{f'; {cure}' if cure else ''}{_KEPT}"
+        passes = isinstance(error, OSError) or any("OperationalError" in type(one).__name__ for one in _causes(error))
+        return f"{place_of}{f'; {cure}' if cure else ''}{_KEPT}{_GOES_ON if passes else ''}"
     if not isinstance(error, OSError):
         return None
     name = error.filename if isinstance(error.filename, str | bytes) else None
@@ -69,6 +70,10 @@ def _is_of_storage(error: BaseException) -> bool:
         return True
     modules = (str(frame.f_globals.get("__name__", "")) for frame, _ in walk_tb(error.__traceback__))
     return any(module.startswith(_STORAGES) for module in modules)
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    return [error, *(_causes(error.__cause__) if error.__cause__ is not None else [])]
 
 
 def _reason(error: BaseException) -> str:
