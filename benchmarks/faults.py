@@ -165,7 +165,7 @@ def main() -> None:
     commits = ", ".join(sorted({row["commit"] for row in rows}))
     versions = ", ".join(sorted({row["versions"]["optuna"] for row in rows}))
     text = f"{table(HEAD, [cells(row) for row in rows])}\n\nQuadrat at {commits}; optuna {versions}."
-    measured = "faults are injected into running `quadrat tune` processes"
+    measured = "faults are injected into running `quadrat` processes"
     publish("faults", "Faults, and what is left after them", text, write=chosen.write, measured=measured)
 
 

@@ -101,7 +101,7 @@ def _killed(bench: Bench, arguments: list[str], rng: random.Random) -> Killed:
     faults = {"signal": f"torn:{rng.randrange(_TORN)}:{signal.SIGKILL:d}:1"} if torn else {}
     out, err = bench.folder / "killed.out", bench.folder / "killed.err"
     for path in (out, err):
-        path.unlink(missing_ok=True)
+        path.write_text("")
     command = bench.starter.copy(
         [*arguments, "--storage", bench.storage], bench.folder, out, err, faults=faults, environment={}
     )
