@@ -18,7 +18,7 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: coverage compatibility fuzz sbom audit demo test test-fast lint types docs docs-serve paper paper-smoke paper-cnn bench mutation faults soak peers format clean
+.PHONY: coverage compatibility fuzz hostile sbom audit demo test test-fast lint types docs docs-serve paper paper-smoke paper-cnn bench mutation faults soak peers format clean
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Quadrat needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
@@ -110,6 +110,10 @@ compatibility: $(VENV)/.ready
 
 fuzz: $(VENV)/.ready
 	$(BIN)/python benchmarks/fuzz.py --write
+
+# 10,000 hostile studies by all commands, and every objective that misbehaves; half an hour, resumable.
+hostile: $(VENV)/.ready
+	$(BIN)/python benchmarks/hostile_studies.py --write
 
 # What an installation without extras gets, as CycloneDX JSON in dist/sbom.json; versions are those of today.
 AUDIT := .venv-audit

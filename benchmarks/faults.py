@@ -22,7 +22,8 @@ import json
 import signal
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 import optuna
@@ -30,10 +31,16 @@ from regret.rows import Row, read_rows, stamp
 from tests.faults.bench import Bench, Findings
 from tests.faults.clock_jumps import clock_that_jumps, clock_that_jumps_with_a_trial_timeout
 from tests.faults.full_disk import disk_that_fills, file_that_may_not_grow, small_disk
+from tests.faults.killed_commands import asks_killed, imports_killed, tells_killed
 from tests.faults.kills import killed_again_and_again, workers_killed
 from tests.faults.read_only import journal_that_is_read_only
 from tests.faults.reference import Reference
 from tests.faults.server_restarts import server_that_restarts
+from tests.faults.server_stops import (
+    server_that_is_suspended,
+    server_that_stays_suspended,
+    terminated_while_suspended,
+)
 from tests.faults.signals import signalled_in_every_phase, signalled_while_it_starts, signalled_with_workers
 from tests.faults.starter import Starter
 from tests.faults.torn_journal import TAILS, check_readable, cut_journals, torn_and_resumed, whole_journal
@@ -44,8 +51,10 @@ ROWS = ROOT / "benchmarks" / "results" / "faults.jsonl"
 HEAD = ("fault", "injected", "told", "lost", "duplicated", "stuck", "equal to a run without faults")
 KILLS, FRESH = 110, 10  # kills in one study; processes of those that are started from nothing
 WORKER_KILLS = 10
+COMMAND_KILLS = 130  # of each of the other commands that write
 RESUMED = 12  # every which of the torn journals is resumed; all are read and written
 OUTAGES = 5
+AWAY = 30.0  # seconds that a server is suspended after the run has said so, which it does after 10
 MOMENTS = [0.05, 0.1, 0.2, 0.4, 0.8, 1.6]  # seconds after which a process that starts is signalled
 
 
@@ -71,6 +80,29 @@ def restarted(bench: Bench, outages: int) -> Findings | str:
         return server_that_restarts(bench, server, server.new_database(), outages=outages, away=2.0)
 
 
+def suspended(call: Callable[[PostgresServer, str], tuple[Findings, float]]) -> Findings | str:
+    """Have a server say nothing for a real minute, or until signals end the run; print how long that took."""
+    reason = why_not()
+    if reason is not None:
+        return reason
+    with PostgresServer() as server:
+        found, seconds = call(server, server.new_database())
+    print(f"{found.fault}: the command ended after {seconds:.1f} s", file=sys.stderr, flush=True)
+    return replace(found, fault=f"{found.fault}: it ends after {seconds:.1f} s")
+
+
+def terminated(bench: Bench, after: float) -> Findings | str:
+    return suspended(partial(terminated_while_suspended, bench, after=after, seconds={}))
+
+
+def resumed(bench: Bench, times: int) -> Findings | str:
+    reason = why_not()
+    if reason is not None:
+        return reason
+    with PostgresServer() as server:
+        return server_that_is_suspended(bench, server, server.new_database(), times=times, away=AWAY, seconds={})
+
+
 def scenarios(smoke: bool) -> dict[str, Callable[[Bench], Findings | str]]:
     """Return what is done, by a name for a folder; text that comes back says why it cannot be done here."""
     if smoke:
@@ -78,6 +110,9 @@ def scenarios(smoke: bool) -> dict[str, Callable[[Bench], Findings | str]]:
     return {
         "kills": lambda bench: killed_again_and_again(bench, KILLS, seed=1, fresh=FRESH),
         "worker_kills": lambda bench: workers_killed(bench, WORKER_KILLS, seed=1),
+        "asks": lambda bench: asks_killed(bench, COMMAND_KILLS, seed=1),
+        "tells": lambda bench: tells_killed(bench, COMMAND_KILLS, seed=2),
+        "imports": lambda bench: imports_killed(bench, COMMAND_KILLS, seed=3),
         "signals": signalled_in_every_phase,
         "starting": lambda bench: signalled_while_it_starts(bench, MOMENTS),
         "sigint": lambda bench: signalled_with_workers(bench, signal.SIGINT),
@@ -88,6 +123,11 @@ def scenarios(smoke: bool) -> dict[str, Callable[[Bench], Findings | str]]:
         "read_only": journal_that_is_read_only,
         "torn": lambda bench: torn(bench, RESUMED),
         "server": lambda bench: restarted(bench, OUTAGES),
+        "server_resumed": lambda bench: resumed(bench, 2),
+        "server_suspended": lambda bench: suspended(partial(server_that_stays_suspended, bench, seconds={})),
+        "server_terminated_1": partial(terminated, after=1.0),  # in a statement
+        "server_terminated_12": partial(terminated, after=12.0),  # in a connection
+        "server_terminated_30": partial(terminated, after=30.0),
         "clock": clock_that_jumps,
         "clock_timeout": clock_that_jumps_with_a_trial_timeout,
     }
@@ -125,7 +165,7 @@ def main() -> None:
     commits = ", ".join(sorted({row["commit"] for row in rows}))
     versions = ", ".join(sorted({row["versions"]["optuna"] for row in rows}))
     text = f"{table(HEAD, [cells(row) for row in rows])}\n\nQuadrat at {commits}; optuna {versions}."
-    measured = "faults are injected into running `quadrat tune` processes"
+    measured = "faults are injected into running `quadrat` processes"
     publish("faults", "Faults, and what is left after them", text, write=chosen.write, measured=measured)
 
 

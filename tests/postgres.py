@@ -88,6 +88,19 @@ class PostgresServer:
         """End it at once, as `pg_ctl stop -m immediate` does: it recovers when it is started again."""
         self._stop(signal.SIGQUIT)
 
+    def suspend(self) -> None:
+        """Have it say nothing any more, to nobody: connections stay open, and new ones are taken by the kernel."""
+        assert self._server is not None
+        self._server.send_signal(signal.SIGSTOP)  # first: it begins no other process after that
+        for pid in _children(self._server.pid):
+            os.kill(pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Have it go on after `suspend`."""
+        assert self._server is not None
+        for pid in (*_children(self._server.pid), self._server.pid):
+            os.kill(pid, signal.SIGCONT)
+
     def _stop(self, number: int) -> None:
         server, self._server = self._server, None
         if server is None:
@@ -124,6 +137,11 @@ class PostgresServer:
                 time.sleep(0.05)
             else:
                 return
+
+
+def _children(parent: int) -> list[int]:
+    threads = Path(f"/proc/{parent}/task").iterdir()
+    return [int(pid) for thread in threads for pid in (thread / "children").read_text().split()]
 
 
 def why_not() -> str | None:

@@ -257,7 +257,7 @@ class Bench:
             injected,
             told=sum(trial.state.is_finished() for trial in trials),
             lost=self._lost(trials) + max(0, n_trials - len(trials)),
-            duplicated=self._duplicated(trials) + max(0, len(trials) - n_trials),
+            duplicated=self.duplicated(trials) + max(0, len(trials) - n_trials),
             stuck=sum(not trial.state.is_finished() for trial in trials),
             equal=equal,
         )
@@ -271,7 +271,8 @@ class Bench:
                 lost += found is None or found.value is None or f"{found.value:.6g}" != f"{value:.6g}"
         return lost
 
-    def _duplicated(self, trials: list[FrozenTrial]) -> int:
+    def duplicated(self, trials: list[FrozenTrial]) -> int:
+        """Return how many trials are there, or were told, more than once."""
         twice = len(trials) - len({trial.number for trial in trials})
         if "://" in self.storage:
             return twice

@@ -37,7 +37,7 @@ def _check_said(run: Run, bench: Bench, reason: str) -> None:
     status = run.wait()
     assert status == 2, f"{status}: {run.complained}"
     last = run.complained.splitlines()[-1]
-    assert last.startswith(f"quadrat: storage: expected {bench.storage} to take what is told, got [Errno"), last
+    assert last.startswith(f"quadrat: storage: expected {bench.storage} to answer and to take what is told, got "), last
     assert reason in last
     assert "Traceback" not in run.complained, run.complained
 

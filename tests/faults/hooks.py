@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import datetime as dt
+import errno
 import json
 import os
 import random
@@ -36,6 +37,10 @@ def install(name: str, value: str) -> None:
         "file_size": _limit_file_size,
         "permissions": _respect_permissions,
         "clock": _shift_clock,
+        "patience": _set_patience,
+        "locks": _have_no_locks,
+        "closed": lambda value: os.close(int(value)),
+        "reader": _lose_reader,
     }[name](value)
 
 
@@ -154,6 +159,33 @@ def _respect_permissions(_value: str) -> None:
     for index in (0, 1, 2):  # effective, permitted, inherited
         sets[index] &= ~_IGNORE_PERMISSIONS
     assert libc.capset(header, sets) == 0
+
+
+def _have_no_locks(_value: str) -> None:
+    """As on a network file system without them."""
+    import fcntl
+
+    def refused(*given: Any) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    fcntl.flock = fcntl.lockf = fcntl.fcntl = refused  # type: ignore[assignment]
+
+
+def _lose_reader(_value: str) -> None:
+    """As in a pipe to `head`, which has ended."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    os.dup2(writes, 1)
+
+
+def _set_patience(value: str) -> None:
+    """Wait less: JSON of seconds by the names of constants."""
+    from quadrat.cli import stopping
+    from quadrat.studies import answering, outage
+
+    for name, seconds in json.loads(value).items():
+        [module] = [one for one in (stopping, answering, outage) if hasattr(one, name)]
+        setattr(module, name, seconds)
 
 
 def _shift_clock(value: str) -> None:

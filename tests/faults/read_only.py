@@ -25,7 +25,8 @@ def journal_that_is_read_only(bench: Bench) -> Findings:
             path.chmod(usual)
         assert status == 2, f"{status}: {run.complained}"
         [line] = run.complained.splitlines()
-        assert line.startswith("quadrat: storage: expected kept/quadrat.journal to take what is told, got [Errno 13]")
+        assert line.startswith("quadrat: storage: expected kept/quadrat.journal to answer and to take what is told")
+        assert "got Permission denied" in line
         assert journal.read_bytes() == whole
         assert bench.complete() == BEFORE
         (bench.folder / "kept/quadrat.journal.locked").unlink(missing_ok=True)

@@ -165,3 +165,16 @@ def runs(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
+
+
+def processes_of_group(group: int) -> list[str]:
+    """Return the processes of a group that run."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[2]) == group and fields[0] not in "ZX" and int(path.parent.name) != os.getpid():
+            found.append(f"{path.parent.name} {fields[0]}")
+    return found

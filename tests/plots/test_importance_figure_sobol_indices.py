@@ -41,3 +41,11 @@ def test_a_constant_has_no_shares() -> None:
 def test_samples_are_a_power_of_two() -> None:
     with pytest.raises(InvalidInput, match="power of two"):
         sobol_indices(ishigami, 3, 100)
+
+
+def test_values_as_large_as_numbers_are() -> None:
+    """A study of 1e308 ended in a traceback: the square of its largest value is no number."""
+    found = sobol_indices(lambda x: 1e308 * (0.75 * x[:, 0] + 0.25 * x[:, 1]), 2, 1024)
+    same = sobol_indices(lambda x: 0.75 * x[:, 0] + 0.25 * x[:, 1], 2, 1024)
+    assert np.allclose(found.first_order, same.first_order, atol=1e-9)
+    assert np.allclose(found.total, same.total, atol=1e-9)

@@ -23,7 +23,7 @@ from quadrat.cli import bench_commands, dashboard_command, tune_command
 from quadrat.loop import executors
 from quadrat.studies import Coordinator
 
-__all__ = ["run_arguments"]
+__all__ = ["kept_short", "run_arguments"]
 
 _STATUSES = (0, 1, 2, 130)
 _LONGEST_LINE = 1500  # characters of an error
@@ -100,7 +100,7 @@ _study: dict[Path, bytes] = {}
 def run_arguments(rng: Random, folder: Path) -> Outcome:
     """Run a command line; check its status and what it says."""
     arguments = _arguments(rng)
-    with chdir(_prepared(folder)), _kept_short():
+    with chdir(_prepared(folder)), kept_short():
         said = run_command(arguments)
     assert said.status in _STATUSES, (arguments, said)
     assert "Traceback" not in said.err or arguments[0] == "tune", (arguments, said.err)  # an objective's own is shown
@@ -166,7 +166,8 @@ def _prepared(folder: Path) -> Path:
 
 
 @contextmanager
-def _kept_short() -> Iterator[None]:
+def kept_short() -> Iterator[None]:
+    """Have commands ask and tune little, with threads for processes, and the dashboard not be served."""
     ask: Callable[..., None] = bench_commands.ask
 
     def ask_few(where: Any, beginning: Any, n: int, *, as_json: bool) -> None:

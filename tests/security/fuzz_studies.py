@@ -11,6 +11,7 @@ import json
 import math
 import os
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
@@ -23,13 +24,14 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 from optuna.study import StudyDirection
 from optuna.trial import TrialState, create_trial
 from tests.security.captured import run_command
+from tests.security.fuzz_commands import kept_short
 from tests.security.fuzzing import Outcome
 from tests.security.mutation import ODD_TEXTS, Random, odd_value
 from tests.security.study_example import SPACE, quiet
 
 from quadrat.studies.journal import journal_storage
 
-__all__ = ["read_hostile_study", "write_hostile_study", "writes_seen"]
+__all__ = ["ALL_COMMANDS", "read_hostile_study", "read_hostile_study_by_all", "write_hostile_study", "writes_seen"]
 
 _COMMANDS = (
     ("export",),
@@ -44,7 +46,18 @@ _COMMANDS = (
     ("tell", "0", "0.5"),
 )
 _CHANCES = (6, 6, 4, 6, 6, 4, 2, 0.3, 3, 2)  # figures take their time
+_TUNING = "def f(trial):\n    return trial.suggest_float('x', -1, 1) ** 2\n"
+ALL_COMMANDS = (
+    *_COMMANDS,
+    ("show", "--last", "2"),
+    ("tell", "1", "nan"),
+    ("tell", "0", "--failed", "--reason", "broken"),
+    ("tell", "--csv", "results.csv"),
+    ("dashboard",),
+    ("tune", "objective.py:f", "-n", "8"),
+)
 _LONGEST_LINE = 1500  # characters of an error
+_LONGEST = 60.0  # seconds of a command
 _METHODS = (
     "Auto",
     "RandomSearch",
@@ -62,28 +75,70 @@ _PLAIN = {name: inner for name, inner in SPACE.to_dict().items() if name != "n"}
 
 def read_hostile_study(rng: Random, folder: Path) -> Outcome:
     """Write a study, and run a command on it."""
+    with _written_study(rng, folder) as inside:
+        [command] = rng.choices(_COMMANDS, _CHANCES)
+        return _run(command, inside)
+
+
+def read_hostile_study_by_all(rng: Random, folder: Path) -> Outcome:
+    """Write a study, and run every command on it as it was written; return whether any of them took it."""
+    with _written_study(rng, folder) as inside, kept_short():
+        journal = inside / "quadrat.journal"
+        whole = journal.read_bytes()
+        (inside / "objective.py").write_text(_TUNING)
+        (inside / "results.csv").write_text("x,kind,value\n0.5,a,1.5\n")
+        outcomes = []
+        for command in ALL_COMMANDS:
+            journal.write_bytes(whole)
+            outcomes.append(_run(command, inside))
+    return "accepted" if "accepted" in outcomes else "refused"
+
+
+@contextmanager
+def _written_study(rng: Random, folder: Path) -> Iterator[Path]:
+    """Write a study into a folder of its own, which is the working directory meanwhile; yield the folder."""
     inside = folder / "inside"
     inside.mkdir(exist_ok=True)
     for left in inside.iterdir():
-        left.unlink()
+        if left.is_file():
+            left.unlink()
     with chdir(inside), quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a model says of values of 1e308
         write_hostile_study(rng, inside / "quadrat.journal")
-        [command] = rng.choices(_COMMANDS, _CHANCES)
-        with writes_seen() as written:
+        yield inside
+
+
+def _run(command: tuple[str, ...], inside: Path) -> Outcome:
+    """Run a command; check its status, what it says and what it writes."""
+    begin = time.monotonic()
+    with writes_seen() as written:
+        try:
             said = run_command(command)
+        except BaseException as error:
+            error.add_note(f"quadrat {' '.join(command)}")
+            raise
+    assert time.monotonic() - begin < _LONGEST, (command, "took too long")
     outside = [path for path in written if not (inside / path).resolve().is_relative_to(inside.resolve())]
     assert not outside, (command, outside)
-    assert "Traceback" not in said.err, (command, said.err)
+    if command[0] != "tune" or "failed at" not in said.err:  # the log has what a suggestion of Optuna's raised
+        assert "Traceback" not in said.err, (command, said.err)
     if command[-1] != "-":  # a pipe gets the cells as they are
         assert said.out.replace("\n", "").isprintable(), (command, said.out[:2000])
+    if "--json" in command or command == ("export",):
+        assert not said.out or json.loads(said.out, parse_constant=_no_number) is not None
     if said.status == 0:
         return "accepted"
     assert said.status == 2, (command, said)
-    [line] = said.err.splitlines()
+    line = (said.err.splitlines() or [""])[-1]
     assert line.startswith("quadrat: "), (command, said.err)
     assert len(line) <= _LONGEST_LINE, (command, len(line))
+    if command[0] != "tune":  # which says beside that what went wrong in trials
+        assert said.err.count("\n") == 1, (command, said.err)
     return "refused"
+
+
+def _no_number(word: str) -> float:
+    raise AssertionError(f"{word} is no JSON")
 
 
 def write_hostile_study(rng: Random, path: Path) -> None:

@@ -19,7 +19,8 @@ CASES = {
     "result files (CSV)": 400,
     "journals, damaged bytes": 300,
     "journals, strange records": 60,
-    "hostile studies": 200,
+    "hostile studies": 150,
+    "hostile studies, all commands": 30,
     "command lines": 80,
 }
 

@@ -83,7 +83,7 @@ def test_a_driver_that_is_missing_is_named_with_its_cure(url: str, cure: str, mo
     def missing(*given: object, **options: object) -> None:
         raise ImportError("No module named 'driver'")
 
-    monkeypatch.setattr("quadrat.studies.storage.RDBStorage", missing)
+    monkeypatch.setattr("quadrat.studies.storage.AnsweringStorage", missing)
     with pytest.raises(InvalidInput, match=r"expected a driver for .* to be installed") as raised:
         open_storage(url)
     assert cure in str(raised.value)

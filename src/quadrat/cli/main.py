@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import re
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -21,7 +21,7 @@ from quadrat.errors import InvalidInput, QuadratError, shortened
 
 __all__ = ["main"]
 
-_BAD_INPUT = 2
+_BAD_INPUT, _READER_LEFT = 2, 1
 _DIGITS = re.compile(r"[+-]?[0-9]{1,1000}")  # of more than 4300, Python makes no number
 _ONE_OBJECTIVE = {"--direction": "direction", "--value": "column"}  # options of which each objective would have its own
 app = typer.Typer(
@@ -45,6 +45,22 @@ class _Once(TyperCommand):
             if count > 1 and isinstance(param, TyperOption) and not (param.is_flag or param.multiple):
                 _refuse_many(param.opts[0], count)
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; what a storage, a file or the memory throws is refused in one line."""
+        try:
+            return super().invoke(ctx)
+        except QuadratError:
+            raise
+        except (BrokenPipeError, SystemExit):  # the reader, such as `head`, has seen enough; rich raises the latter
+            raise typer.Exit(_READER_LEFT) from None
+        except Exception as error:
+            from quadrat.cli.failure_line import failure_line
+
+            line = failure_line(error, ctx.params.get("storage"))
+            if line is None:
+                raise
+            raise InvalidInput(line) from error
 
 
 def _refuse_many(option: str, count: int) -> None:
@@ -96,8 +112,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     quadrat ...
     0
     """
+    _open_standard_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show "Matérn" still shows the rest
+    try:
+        return _status(arguments)
+    finally:
+        try:
+            sys.stdout.flush()
+        except (OSError, ValueError):  # it was said, and the flush at exit would complain again
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _status(arguments: Sequence[str] | None) -> int:
+    """Run the command; return its exit status."""
     try:
         status = typer.main.get_command(app).main(
             args=None if arguments is None else list(arguments), prog_name="quadrat", standalone_mode=False
@@ -105,14 +134,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except QuadratError as error:
         return _refuse(refusal(error))
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit complains
-        return 1
-    except OSError as error:
-        if error.errno != errno.ENAMETOOLONG:
-            raise
-        length = len(str(error.filename))
-        return _refuse(f"path: expected one that is as short as files are named here, got one of {length} characters")
+    except BrokenPipeError:
+        return _READER_LEFT
+    except OSError as error:  # of the flush; the command has refused its own
+        from quadrat.cli.failure_line import failure_line
+
+        return _refuse(failure_line(error, None) or str(error))
     except Exception as error:
         # typer's own usage errors. Their class lives in click for some versions of typer and in typer for others.
         if isinstance(error.__cause__, KeyboardInterrupt):
@@ -126,8 +153,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refuse(message: str) -> int:
-    sys.stderr.write(f"quadrat: {visible(shortened(' '.join(message.split())))}\n")
+    with suppress(OSError, ValueError):  # where errors cannot be written either, the status says it
+        sys.stderr.write(f"quadrat: {visible(shortened(' '.join(message.split())))}\n")
     return _BAD_INPUT
+
+
+def _open_standard_streams() -> None:
+    """Open what was closed when this process began: the next file would be standard output."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            try:
+                os.fstat(number)
+            except OSError:
+                os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115, PTH123  # as long as the process
 
 
 def _print_version(wanted: bool) -> None:

@@ -15,15 +15,15 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Any, TextIO
 
 import optuna
-from optuna.exceptions import StorageInternalError
 from optuna.study import Study
 from optuna.trial import TrialState
 
+from quadrat.cli.failure_line import failure_line
 from quadrat.cli.screen import Screen, refusal
+from quadrat.cli.stopping import STOPPED, stopped_by_signals
 from quadrat.cli.study_commands import best_data, best_table, print_json
 from quadrat.cli.study_summary import best_seen_text
 from quadrat.cli.tune_screen import TuneScreen, duration
@@ -91,13 +91,14 @@ def tune(options: TuneOptions) -> int:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     before, status = set(threading.enumerate()), _ERROR
     try:
-        with _termination_as_interrupt(), _output(options) as output:
+        with stopped_by_signals(), _output(options) as output:
             status = _opened_and_run(options, output)
     except KeyboardInterrupt as interrupt:  # before or after the run; during the run the second signal
-        sys.stderr.write("quadrat: stopped; what was running is evaluated again when the study goes on\n")
+        sys.stderr.write(f"quadrat: {STOPPED}\n")
         status = 128 + int((interrupt.args or (signal.SIGINT,))[0])
-    except QuadratError:
-        status = _REFUSED
+    except Exception as error:
+        is_refused = isinstance(error, QuadratError) or failure_line(error, options.storage) is not None
+        status = _REFUSED if is_refused else _ERROR
         raise
     finally:
         left = [one for one in threading.enumerate() if one not in before and not one.daemon]
@@ -141,16 +142,15 @@ def _opened_and_run(options: TuneOptions, output: TextIO) -> int:
     reference.load()  # what is wrong with it is better known before the first trial
     storage = open_storage(options.where)
     try:
-        with _storage_errors(options):
-            study = open_study(
-                storage,
-                options.study,
-                space=space,
-                direction=options.direction,
-                method=options.method,
-                seed=options.seed,
-            )
-            return _run(options, study, reference, space, output)
+        study = open_study(
+            storage,
+            options.study,
+            space=space,
+            direction=options.direction,
+            method=options.method,
+            seed=options.seed,
+        )
+        return _run(options, study, reference, space, output)
     finally:
         close_storage(storage)
 
@@ -181,23 +181,6 @@ def _output(options: TuneOptions) -> Iterator[TextIO]:
             finally:
                 before.flush()  # what was written to it meanwhile is no result either
                 os.dup2(kept, _STANDARD_OUTPUT)
-
-
-@contextmanager
-def _termination_as_interrupt() -> Iterator[None]:
-    """Have SIGTERM raise KeyboardInterrupt, as SIGINT does, where nothing better is done about it."""
-    if threading.current_thread() is not threading.main_thread():  # elsewhere signals cannot be caught
-        yield
-        return
-
-    def interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-        raise KeyboardInterrupt(number)
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _run(options: TuneOptions, study: Study, reference: ObjectiveReference, space: Space | None, output: TextIO) -> int:
@@ -231,23 +214,6 @@ def _check_positive(options: TuneOptions) -> None:
         raise InvalidInput(f"stop-at-gain: expected a number >= 0, got {gain:g}")
     if options.scheduler is not None and options.executor is None:
         raise InvalidInput(f"scheduler: expected --executor dask or ray with it, got {options.scheduler} alone")
-
-
-@contextmanager
-def _storage_errors(options: TuneOptions) -> Iterator[None]:
-    """Say in a line what went wrong with the storage during a run: a full disk, a server that is gone."""
-    try:
-        yield
-    except Exception as error:
-        is_database = type(error).__module__.startswith("sqlalchemy") or isinstance(error, StorageInternalError)
-        is_file = isinstance(error, OSError) and not isinstance(error, TimeoutError | BrokenPipeError)
-        if not is_database and not is_file:
-            raise
-        reason = (str(error.__cause__ or error).strip() or repr(error)).splitlines()[0]
-        raise InvalidInput(
-            f"storage: expected {place(options.storage)} to take what is told, got {reason}; what was told before is"
-            " kept, and the same command goes on with it"
-        ) from error
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from quadrat.cli.screen import brief, visible
 from quadrat.cli.study_model import StudyModel, model_of
 from quadrat.cli.trial_table import shown
 from quadrat.errors import QuadratError
+from quadrat.loop.workers import error_text
 from quadrat.studies.notes import kept_method
 
 __all__ = ["TuneScreen", "duration"]
@@ -90,7 +91,7 @@ class TuneScreen(logging.Handler):
         if record.exc_info and record.exc_info[1] is not None:
             error = record.exc_info[1]
             if self._failed_before or isinstance(error, QuadratError):  # ours say all there is to say
-                text += f": {type(error).__name__}: {error}"
+                text += f": {error_text(error)}"
             else:
                 text += "\n" + "".join(traceback.format_exception(error)).rstrip()
                 self._failed_before = True

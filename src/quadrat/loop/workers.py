@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -14,6 +14,7 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     wait,
 )
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pickle import dumps, loads
@@ -66,6 +67,17 @@ def error_text(error: BaseException) -> str:
         return type(error).__name__
 
 
+@contextmanager
+def no_copies() -> Iterator[None]:
+    """End a process here that an objective forked from this one: it would go on as a second one of the same run."""
+    process = os.getpid()
+    try:
+        yield
+    finally:
+        if os.getpid() != process:
+            os._exit(1)
+
+
 def with_errors_that_travel(call: Callable[..., _T], *args: Any) -> _T:
     """Call a function in a worker process; raise `FailedThere` for an exception that does not survive pickling.
 
@@ -73,7 +85,8 @@ def with_errors_that_travel(call: Callable[..., _T], *args: Any) -> _T:
     a note, and the exception itself not at all: packages such as Dask have causes pickled too.
     """
     try:
-        return call(*args)
+        with no_copies():
+            return call(*args)
     except BaseException as error:
         try:
             loads(dumps(error))  # noqa: S301  # what this process itself has pickled
@@ -175,12 +188,13 @@ class Here:
         trial, self._trial = self._trial, None
         if trial is None:
             return []
-        try:
-            return [Finished(trial, self._objective(dict(trial.params)))]
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # an objective may fail in any way, also by asyncio.CancelledError
-            return [Finished(trial, error=error)]
+        with no_copies():
+            try:
+                return [Finished(trial, self._objective(dict(trial.params)))]
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # an objective may fail in any way, also by asyncio.CancelledError
+                return [Finished(trial, error=error)]
 
     def cancel(self) -> None:
         self._trial = None

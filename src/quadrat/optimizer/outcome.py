@@ -206,8 +206,8 @@ def _read_estimate(value: object, sem: object, name: str, reason: str | None) ->
         raise InvalidInput(f"{name}: expected {_MEAN}, got FAILED; leave the standard error out")
     if isinstance(value, list) or (_is_array(value) and np.asarray(value).ndim > 0):
         raise InvalidInput(
-            f"{name}: expected {_MEAN}, got replicates, {value!r:.80}; they carry their own spread: leave the standard"
-            " error out, or tell their mean instead of them"
+            f"{name}: expected {_MEAN}, got replicates, {_shown(value)}; they carry their own spread: leave the"
+            " standard error out, or tell their mean instead of them"
         )
     (mean,) = _values(value, name, _MEAN)
     if not math.isfinite(mean):  # then its standard error is seldom finite
@@ -240,7 +240,7 @@ def _values(outcome: object, name: str, expected: str = _EXPECTED) -> tuple[floa
         return (_one_number(outcome, name, expected),)
     if not entries:
         raise InvalidInput(
-            f"{name}: expected {expected}, got nothing: {outcome!r}; tell FAILED where there is no value"
+            f"{name}: expected {expected}, got nothing: {_shown(outcome)}; tell FAILED where there is no value"
         )
     label = name if len(entries) == 1 else name + "[{}]"
     return tuple(_one_number(entry, label.format(i), _REPLICATE) for i, entry in enumerate(entries))
@@ -256,7 +256,7 @@ def _one_number(value: object, name: str, expected: str) -> float:
     if isinstance(value, tuple):
         raise InvalidInput(_about_tuple(value, name, expected))
     if isinstance(value, Mapping):
-        raise InvalidInput(f"{name}: expected {expected}, got {value!r:.80}; {_SEVERAL}")
+        raise InvalidInput(f"{name}: expected {expected}, got {_shown(value)}; {_SEVERAL}")
     if isinstance(value, Estimate):
         raise InvalidInput(
             f"{name}: expected {expected}, got {value!r:.80}; an Estimate stands alone, in no other outcome"
@@ -267,7 +267,7 @@ def _one_number(value: object, name: str, expected: str) -> float:
 
 def _about_tuple(value: tuple[object, ...], name: str, expected: str) -> str:
     """Return why a tuple is refused: only the user knows what it means."""
-    got = f"got a tuple of {len(value)}, {value!r:.80}"
+    got = f"got a tuple of {len(value)}, {_shown(value)}"
     if expected == _REPLICATE:
         hint = "several objectives are not supported yet; qd.Estimate(mean, standard error) stands alone, in no list"
     elif not value:
@@ -291,9 +291,17 @@ def read_number(value: object, name: str, expected: str, *, hint: str = "") -> f
     if not isinstance(value, bool | np.bool_ | str | bytes | complex | np.complexfloating):
         try:
             return float(value)  # type: ignore[arg-type]  # that it may not convert is what is being tested
-        except (TypeError, ValueError, OverflowError):
+        except Exception:  # noqa: S110  # whatever an object of somebody's raises, it is no number
             pass
-    raise InvalidInput(f"{name}: expected {expected}, got {value!r:.80}{hint}")
+    raise InvalidInput(f"{name}: expected {expected}, got {_shown(value)}{hint}")
+
+
+def _shown(value: object) -> str:
+    """Return how a value is written; its type where that cannot be, as of a number of 5,000 digits."""
+    try:
+        return f"{value!r:.80}"
+    except Exception:
+        return f"an object of the type {type(value).__name__}"
 
 
 _NUMBER = "a number, <= 0 where the constraint holds"

@@ -28,6 +28,8 @@ from quadrat.plots.style import FITTED, finish, graph_objects, plain, tinted
 
 __all__ = ["SobolIndices", "importance", "sobol_indices"]
 
+_SQUARABLE = 1e150  # the largest value whose square is a number
+
 
 def importance(run: Source, *, samples: int | None = None) -> Any:
     """Draw each parameter's share of the variance of the model's mean over the whole space.
@@ -136,6 +138,9 @@ def sobol_indices(function: Callable[[Array], Array], dimension: int, samples: i
     for i in range(dimension):
         mixed[i, :, i] = b[:, i]
     values = function(np.vstack([a, b, mixed.reshape(-1, dimension)]))
+    largest = float(np.abs(values).max())
+    if largest > _SQUARABLE:
+        values = values / largest  # the indices are those of any multiple
     values = values - values[: 2 * samples].mean()
     at_a, at_b, at_mixed = values[:samples], values[samples : 2 * samples], values[2 * samples :].reshape(dimension, -1)
     variance = float(values[: 2 * samples].var())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from quadrat.studies import optuna_names  # noqa: F401  # isort: skip  # before anything that uses one of them
+
 from quadrat.loop.process_workers import ProcessWorkers
 from quadrat.studies.coordinator import Coordinator
 from quadrat.studies.objective import ObjectiveReference

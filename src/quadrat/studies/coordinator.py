@@ -29,6 +29,7 @@ from quadrat.optimizer import FAILED, Trial
 from quadrat.optimizer.advice import FEWEST_TO_STOP, stop_reason
 from quadrat.optimizer.outcome import is_several
 from quadrat.space import Space
+from quadrat.studies.answering import give_up
 from quadrat.studies.distributions import suggest
 from quadrat.studies.evaluation import TRIAL_ID
 from quadrat.studies.finish_order import OWNER, owner_note
@@ -144,6 +145,8 @@ class Coordinator:
             try:
                 self._run(lease)
             except (Exception, KeyboardInterrupt):
+                if self._outage.lasts:
+                    give_up(self._study._storage)
                 self._leave()
                 raise
         if self._mistake is not None:
@@ -240,6 +243,7 @@ class Coordinator:
         count = self._evaluations.get(number, 0) + change
         if count != 1 or number in self._evaluations:
             self._study._storage.set_trial_system_attr(self._ids[number], BEGUN, count)
+            self._outage.end()
         self._evaluations[number] = count
         return count
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
+import time
 from pathlib import Path
 
 from optuna.storages import BaseStorage, RDBStorage
 
 from quadrat.errors import InvalidInput
+from quadrat.studies.answering import AnsweringStorage, driver_options
 from quadrat.studies.journal import journal_storage
 
 __all__ = ["DEFAULT_JOURNAL", "close_storage", "open_storage", "place"]
@@ -17,6 +20,8 @@ DEFAULT_JOURNAL = "quadrat.journal"
 _EXPECTED = (
     "the path of a journal file, or a URL such as sqlite:///study.db or postgresql+psycopg://user:password@host/name"
 )
+
+_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # seconds before a new database is tried again
 
 
 def open_storage(where: str | None = None) -> BaseStorage:
@@ -73,7 +78,7 @@ def close_storage(storage: BaseStorage) -> None:
 
 def _at_url(url: str) -> BaseStorage:
     try:
-        return RDBStorage(url, engine_kwargs={"pool_pre_ping": True})  # a server may restart during a long study
+        return _with_tables(url)
     except ImportError as error:
         cure = "; pip install it"
         if url.startswith("postgres"):
@@ -88,6 +93,28 @@ def _at_url(url: str) -> BaseStorage:
         raise InvalidInput(
             f"storage: expected {_EXPECTED}, got {place(url)}, which cannot be opened: {reason}"
         ) from error
+
+
+def _with_tables(url: str) -> BaseStorage:
+    """Open a database; again where another process made the same tables in it at the same time."""
+    options = {"pool_pre_ping": True, "connect_args": driver_options(url)}  # a server may restart during a long study
+    for pause in _PAUSES:
+        try:
+            return AnsweringStorage(url, engine_kwargs=options)
+        except Exception as error:
+            if not _met_another(error):
+                raise
+            time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  # or they would meet again
+    return AnsweringStorage(url, engine_kwargs=options)
+
+
+def _met_another(error: Exception) -> bool:
+    """Return whether an error says that another process is making the tables of a new database."""
+    from sqlalchemy.exc import DBAPIError, IntegrityError
+
+    if isinstance(error, AssertionError | IntegrityError):  # the former is Optuna's, of a table without its only row
+        return True
+    return isinstance(error, DBAPIError) and any(word in str(error.orig) for word in ("already exists", "is locked"))
 
 
 def place(where: str | None) -> str:
