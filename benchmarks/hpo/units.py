@@ -23,6 +23,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from regret.rows import read_rows
@@ -81,7 +82,8 @@ def measured(space: Space, values: Callable[[list[dict[str, object]]], Array], *
 def raised(table: dict[str, Units], results: Path) -> dict[str, Units]:
     """Return the table with the best values that rows in the folders of `results` exceed."""
     for path in sorted(results.glob("noise_*/*.jsonl")):
-        for row in read_rows(path):
+        found: list[Any] = read_rows(path)
+        for row in found:
             if "error" in row:
                 continue
             units = table[row["problem"]]

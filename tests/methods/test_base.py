@@ -99,6 +99,48 @@ def test_index_is_that_of_the_nearest_value() -> None:
         np.testing.assert_array_equal(axis.index(values), np.arange(len(values)))
 
 
+def test_features_by_brute_force() -> None:
+    """A column for each value, sqrt(1/2) where it is the nearest and the choice exists; borders belong to the lower."""
+    points = np.vstack([rounded_points(30), np.random.default_rng(2).random((30, 5))])
+    points[:4, 1], points[4:6, 3] = [1 / 3, 2 / 3, 0.0, 1.0], [0.5, 0.0]
+    for domain in (DOMAIN, CONDITIONAL):
+        exists = np.ones(points.shape, dtype=np.bool_) if domain is DOMAIN else there(points)
+        for point, exist, found in zip(points, exists, domain.features(points), strict=True):
+            wanted = []
+            for i, axis in enumerate(AXES):
+                if axis.is_choice:
+                    level = int(axis.index(point[i : i + 1])[0])
+                    wanted += [np.sqrt(0.5) * (j == level and exist[i]) for j in range(len(axis.values or ()))]
+                else:
+                    wanted.append(point[i])
+            assert found.tolist() == wanted
+
+
+def test_axes_that_are_choices_or_conditional_branch() -> None:
+    assert Domain.cube(3).branching.tolist() == []
+    assert DOMAIN.branching.tolist() == [1, 3]
+    assert CONDITIONAL.branching.tolist() == [1, 3, 4]
+    assert Domain.cube(2).is_plain
+    assert not DOMAIN.is_plain
+    assert not Domain((Axis(),), continuous=(False,)).is_plain
+
+
+def test_settings_are_all_rounded_points_of_a_small_domain() -> None:
+    assert DOMAIN.settings is None
+    assert Domain((Axis(tuple(np.linspace(0, 1, 1025).tolist())),)).settings is None, "too many"
+    axes = (SIZES, SWITCH, COLOURS)
+
+    def to_middle(points: Array) -> Array:
+        return np.where((np.arange(3) == 2) & (points[:, 1:2] < 0.5), 0.5, points)
+
+    found = Domain(axes, to_middle).settings
+    assert found is not None
+    wanted = {(a, 0.75, c) for a in SIZES.values or () for c in COLOURS.values or ()}
+    wanted |= {(a, 0.25, 0.5) for a in SIZES.values or ()}
+    assert {tuple(row) for row in found.tolist()} == wanted
+    assert len(found) == len(wanted)
+
+
 @pytest.mark.parametrize(
     ("axis", "choice"),
     [

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import sqrt
+from math import prod, sqrt
 from typing import ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -65,6 +65,7 @@ THIN = 0.01
 
 _SAMPLED, _FEWEST = 64, 32  # uniform feasible points to look for, and those without which nothing is said of all
 _DRAWN, _BATCH = 51_200, 256  # uniform points that are drawn for them, in all and at a time
+_LISTED = 1024  # settings of a domain, up to which they are listed
 _SAMPLE_STREAM = 0xFEA5  # names the stream of the sample, which belongs to no run
 
 
@@ -210,9 +211,50 @@ class Domain:
         return tuple(int(i) for i in np.repeat(np.arange(self.dimension), counts))
 
     @cached_property
+    def _choices(self) -> tuple[int, ...]:
+        """Axes that are choices."""
+        return tuple(i for i, axis in enumerate(self.axes) if axis.is_choice)
+
+    @cached_property
+    def _levels(self) -> tuple[Ints, Bools, Array, Array]:
+        """The axis of each column of `features`, whether it stands for a level, and between which coordinates, (F,)."""
+        axis = np.array(self.groups)
+        lower, upper = np.full(len(axis), -np.inf), np.full(len(axis), np.inf)
+        for i in self._choices:
+            values = np.array(self.axes[i].values)
+            borders, first = (values[1:] + values[:-1]) / 2, self.columns[i]
+            lower[first + 1 : first + len(values)] = upper[first : first + len(borders)] = borders
+        return axis, np.isin(axis, self._choices), lower, upper
+
+    @cached_property
     def columns(self) -> Ints:
         """The first column of `features` of each axis, shape (D,)."""
         return np.array([self.groups.index(i) for i in range(self.dimension)])
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether every axis is a continuum that exists everywhere."""
+        return bool(self.continua.all())
+
+    @cached_property
+    def branching(self) -> Ints:
+        """Axes that are choices, or do not exist at some of 256 uniform points, (k,)."""
+        branches = np.isin(np.arange(self.dimension), self._choices)
+        if self.exists is not None:
+            points = self.rounded(generator(_SAMPLE_STREAM, 1).random((256, self.dimension)))
+            branches |= ~self.exists(points).all(axis=0)
+        return np.flatnonzero(branches)
+
+    @cached_property
+    def settings(self) -> Array | None:
+        """All rounded points, (K, D), where every axis lists its values and they make at most 1,024; None otherwise."""
+        if self.smooth.any():
+            return None
+        values = [axis.values for axis in self.axes if axis.values is not None]
+        if prod(len(some) for some in values) > _LISTED:
+            return None
+        mesh = np.stack(np.meshgrid(*values, indexing="ij"), axis=-1).reshape(-1, self.dimension)
+        return np.unique(self.rounded(mesh), axis=0)
 
     def rounded(self, points: Array) -> Array:
         """Return the points that stand for the settings at these, shape (n, D)."""
@@ -246,19 +288,14 @@ class Domain:
         Any two different choices are at distance 1, like the two ends of an axis. A choice that does not exist at a
         point is none of its values there; a number that does not exist has the same coordinate everywhere.
         """
-        if not any(axis.is_choice for axis in self.axes):
+        if not self._choices:
             return points
-        there = None if self.exists is None else self.exists(points)
-        parts = []
-        for i, axis in enumerate(self.axes):
-            column = points[:, i : i + 1]
-            if axis.is_choice:
-                assert axis.values is not None
-                column = (axis.index(column) == np.arange(len(axis.values))) * sqrt(0.5)
-                if there is not None:
-                    column = column * there[:, i : i + 1]
-            parts.append(column)
-        return np.concatenate(parts, axis=1)
+        axis, is_level, lower, upper = self._levels
+        found = points[:, axis]
+        here = is_level & (lower < found) & (found <= upper)
+        if self.exists is not None:
+            here &= self.exists(points)[:, axis]
+        return np.where(is_level, sqrt(0.5) * here, found)
 
     def slopes(self, gradients: Array) -> Array:
         """Return gradients (n, D) along the axes from those along the columns of `features`; 0 where not smooth."""

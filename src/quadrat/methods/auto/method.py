@@ -83,7 +83,9 @@ class Auto(Method):
     Parameters
     ----------
     n_initial
-        Trials before the model decides, >= 1.
+        Trials before the model decides, >= 1, where all parameters are numbers that always exist. There is one more for
+        each choice and each parameter that depends on another, and at most twice as many in all: a model that has seen
+        a choice once believes too soon that it is bad.
     noise
         Standard deviation of the noise in one measurement, in the units told, >= 0: 0 where the objective always gives
         the same at the same point. None learns it.
@@ -106,7 +108,9 @@ class Auto(Method):
         handles=("pending points", "replicates", "standard errors", "integers and choices", "failures", "constraints"),
     )
     estimates_gain: ClassVar[bool] = True
-    version: ClassVar[int] = 3  # 1 had modes of the hyper-posterior and factors, 2 narrower priors of noise and amplitude
+    # 1 had modes of the hyper-posterior and factors, 2 narrower priors of noise and amplitude, 3 on mixed spaces five
+    # trials before the model, recommendations by what is stated and a weaker search for the best setting.
+    version: ClassVar[int] = 4
 
     n_initial: int = 5
     noise: float | None = None
@@ -127,7 +131,8 @@ class AutoSearch(Search):
 
     def __init__(self, method: Auto, domain: Domain, seed: int) -> None:
         self.method, self.domain, self.seed = method, domain, seed
-        self.model = LearnedModel(domain, seed, max(method.n_initial, 2), noise=method.noise)
+        self.n_initial = method.n_initial + min(len(domain.branching), method.n_initial)
+        self.model = LearnedModel(domain, seed, max(self.n_initial, 2), noise=method.noise)
         self.constraints = Constraints(domain, seed, self.model.first)
         self.feasibility = Feasibility(len(domain.groups))
         self.cells = AutoCells(self.surrogates, seed)
@@ -222,7 +227,7 @@ class AutoSearch(Search):
         refuse_context(self, context)
         if number == 0:
             return Proposal(np.full(self.domain.dimension, 0.5), "the centre of the space")
-        if number < self.method.n_initial or self.model.trials < min(FEWEST, self.model.first):
+        if number < self.n_initial or self.model.trials < min(FEWEST, self.model.first):
             return Proposal(self._design.ask(number, pending).x, f"initial design, point {number + 1}")
         # What failed is the feasibility's business; what runs is expected at its mean, and is to be improved upon. So
         # is what was pruned; the latest of both, at most `MOST`, where the model is of all trials.
@@ -348,7 +353,10 @@ class AutoSearch(Search):
         """Return the best of some evaluated points (m, D)."""
         fitted = surrogates.model.stated()
         features, chances = self.domain.features(points), surrogates.constraints.current()
-        mean, deviation = fitted.ensemble.predict(features).mixture()
+        # What is stated is unsure of length-scales, the more so the more axes there are, as if a trial said little of
+        # its neighbours. Then the luckiest would be the best. Which of some trials is best all values decide.
+        judge = fitted if self.domain.is_plain else surrogates.model.current()
+        mean, deviation = judge.ensemble.predict(features).mixture()
         told = surrogates.model.observed_at(points) if fitted.is_exact else None
         # Of few, the highest mean; of many the highest of means is a lucky one, and what is surely high is preferred.
         worth = told if told is not None else mean if self.model.is_of_all else mean - deviation
