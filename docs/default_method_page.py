@@ -41,9 +41,9 @@ from the code and the table from `benchmarks/regret/results`, by `docs/default_m
 ## How a run goes
 
 **Start.** The first point is the centre of the space, which people place where they expect something good. Then come
-points of a scrambled Sobol sequence. After {n_initial} trials the model decides; after one more for each choice and each
-parameter that depends on another, {most_initial} at most: of a choice that was seen once, a model believes too soon that
-it is bad.
+points of a scrambled Sobol sequence. After {n_initial} trials the model decides; after one more for each choice and
+each parameter that depends on another, {most_initial} at most: of a choice that was seen once, a model believes too
+soon that it is bad.
 
 **Model.** A Gaussian process sees the values standardised to mean 0 and sd 1, and the integers and choices of a space
 as the settings they are. Its hyper-parameters are unknown: the smoothness ({kernels}, equally likely), a length-scale
@@ -52,8 +52,8 @@ of the cube's side: they share a shift of sd {common:g} and differ from each oth
 values do not say more. Any two values of a choice are at distance 1, and a choice has one length-scale, however many
 values it has. Choices share a shift of their own, so that of many switches the few that matter are found; the logs
 of their length-scales are normal around that of {choice_middle:.2g}, with an sd of {choice_own:g}. A number that does
-not exist at a point is in the middle there, and a choice has none of its values. The noise is believed to have between {noise_low:.1g} and {noise_high:.1g} times the standard
-deviation of the signal, with 95 %.
+not exist at a point is in the middle there, and a choice has none of its values. The noise is believed to have between
+{noise_low:.1g} and {noise_high:.1g} times the standard deviation of the signal, with 95 %.
 
 **Samples, not a best guess.** Whatever is computed is averaged over samples of the posterior distribution of all
 hyper-parameters together [S12]: {samples} for the search, {stated} for what is stated. The mean and the amplitude are

@@ -116,15 +116,6 @@ def test_features_by_brute_force() -> None:
             assert found.tolist() == wanted
 
 
-def test_axes_that_are_choices_or_conditional_branch() -> None:
-    assert Domain.cube(3).branching.tolist() == []
-    assert DOMAIN.branching.tolist() == [1, 3]
-    assert CONDITIONAL.branching.tolist() == [1, 3, 4]
-    assert Domain.cube(2).is_plain
-    assert not DOMAIN.is_plain
-    assert not Domain((Axis(),), continuous=(False,)).is_plain
-
-
 def test_settings_are_all_rounded_points_of_a_small_domain() -> None:
     assert DOMAIN.settings is None
     assert Domain((Axis(tuple(np.linspace(0, 1, 1025).tolist())),)).settings is None, "too many"

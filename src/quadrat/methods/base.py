@@ -211,39 +211,20 @@ class Domain:
         return tuple(int(i) for i in np.repeat(np.arange(self.dimension), counts))
 
     @cached_property
-    def _choices(self) -> tuple[int, ...]:
-        """Axes that are choices."""
-        return tuple(i for i, axis in enumerate(self.axes) if axis.is_choice)
-
-    @cached_property
     def _levels(self) -> tuple[Ints, Bools, Array, Array]:
         """The axis of each column of `features`, whether it stands for a level, and between which coordinates, (F,)."""
-        axis = np.array(self.groups)
+        axis, choices = np.array(self.groups), [i for i, axis in enumerate(self.axes) if axis.is_choice]
         lower, upper = np.full(len(axis), -np.inf), np.full(len(axis), np.inf)
-        for i in self._choices:
+        for i in choices:
             values = np.array(self.axes[i].values)
             borders, first = (values[1:] + values[:-1]) / 2, self.columns[i]
             lower[first + 1 : first + len(values)] = upper[first : first + len(borders)] = borders
-        return axis, np.isin(axis, self._choices), lower, upper
+        return axis, np.isin(axis, choices), lower, upper
 
     @cached_property
     def columns(self) -> Ints:
         """The first column of `features` of each axis, shape (D,)."""
         return np.array([self.groups.index(i) for i in range(self.dimension)])
-
-    @cached_property
-    def is_plain(self) -> bool:
-        """Whether every axis is a continuum that exists everywhere."""
-        return bool(self.continua.all())
-
-    @cached_property
-    def branching(self) -> Ints:
-        """Axes that are choices, or do not exist at some of 256 uniform points, (k,)."""
-        branches = np.isin(np.arange(self.dimension), self._choices)
-        if self.exists is not None:
-            points = self.rounded(generator(_SAMPLE_STREAM, 1).random((256, self.dimension)))
-            branches |= ~self.exists(points).all(axis=0)
-        return np.flatnonzero(branches)
 
     @cached_property
     def settings(self) -> Array | None:
@@ -288,7 +269,7 @@ class Domain:
         Any two different choices are at distance 1, like the two ends of an axis. A choice that does not exist at a
         point is none of its values there; a number that does not exist has the same coordinate everywhere.
         """
-        if not self._choices:
+        if not any(axis.is_choice for axis in self.axes):
             return points
         axis, is_level, lower, upper = self._levels
         found = points[:, axis]

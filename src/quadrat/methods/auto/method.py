@@ -50,7 +50,7 @@ from quadrat.randomness import generator
 
 __all__ = ["Auto"]
 
-_CANDIDATES, _GAIN, _LEFT_OUT = 12, 13, 19  # names of streams
+_CANDIDATES, _GAIN, _LEFT_OUT, _BRANCHING = 12, 13, 19, 20  # names of streams
 
 BEST = 4  # evaluated points that candidates are scattered around
 FEWEST = 3  # trials told before the model decides: with several at once, fewer are when the design has been asked for
@@ -131,7 +131,7 @@ class AutoSearch(Search):
 
     def __init__(self, method: Auto, domain: Domain, seed: int) -> None:
         self.method, self.domain, self.seed = method, domain, seed
-        self.n_initial = method.n_initial + min(len(domain.branching), method.n_initial)
+        self.n_initial = method.n_initial + min(branching(domain), method.n_initial)
         self.model = LearnedModel(domain, seed, max(self.n_initial, 2), noise=method.noise)
         self.constraints = Constraints(domain, seed, self.model.first)
         self.feasibility = Feasibility(len(domain.groups))
@@ -355,7 +355,7 @@ class AutoSearch(Search):
         features, chances = self.domain.features(points), surrogates.constraints.current()
         # What is stated is unsure of length-scales, the more so the more axes there are, as if a trial said little of
         # its neighbours. Then the luckiest would be the best. Which of some trials is best all values decide.
-        judge = fitted if self.domain.is_plain else surrogates.model.current()
+        judge = fitted if self.domain.continua.all() else surrogates.model.current()
         mean, deviation = judge.ensemble.predict(features).mixture()
         told = surrogates.model.observed_at(points) if fitted.is_exact else None
         # Of few, the highest mean; of many the highest of means is a lucky one, and what is surely high is preferred.
@@ -450,6 +450,15 @@ class AutoSearch(Search):
             "constraints": surrogates.constraints.explain(),
             "cells": self.cells.explain(self.surrogates),
         }
+
+
+def branching(domain: Domain) -> int:
+    """Return how many axes are choices, or do not exist at some of 256 uniform points, the same for all runs."""
+    is_choice = np.array([axis.is_choice for axis in domain.axes])
+    if domain.exists is None:
+        return int(is_choice.sum())
+    points = domain.rounded(generator(0, 0, _BRANCHING).random((256, domain.dimension)))
+    return int((is_choice | ~domain.exists(points).all(axis=0)).sum())
 
 
 def _lower(incumbent: Incumbent) -> float:
