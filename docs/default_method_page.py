@@ -136,8 +136,8 @@ gain is stated from above.
 ## What each part buys
 
 Each line is the full method with one thing changed; `benchmarks/regret/ablation.py` runs them. The problems are
-{problems} functions of {fewest} to {most} dimensions, as they are ("plain") and with an optimum that every seed moves to
-another place ("shifted").
+{problems} functions of {fewest} to {most} dimensions, as they are ("plain") and with an optimum that every seed moves
+to another place ("shifted").
 
 {ablation}
 

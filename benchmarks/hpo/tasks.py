@@ -167,8 +167,9 @@ def space_of(scenario: Scenario, config: Mapping[str, Any]) -> Space:
 def _parameter(table: Mapping[str, Any], when: dict[str, list[object]] | None) -> Parameter:
     if table["type"] == "categorical":
         return Categorical(table["choices"], when=when)
-    kind: type[Float | Int] = {"uniform_float": Float, "uniform_int": Int}[table["type"]]
-    return kind(table["lower"], table["upper"], log=table["log"], when=when)
+    if table["type"] == "uniform_int":
+        return Int(table["lower"], table["upper"], log=table["log"], when=when)
+    return Float(table["lower"], table["upper"], log=table["log"], when=when)
 
 
 @dataclass(frozen=True)

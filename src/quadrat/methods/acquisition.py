@@ -416,8 +416,8 @@ def maximise(
     if not part.domain.smooth.all():
         before = height
         # Where nothing is climbed, each of the best candidates moves on, for little.
-        others = np.argsort(-heights, kind="stable")[1:] if effort.rounds > 1 and not part.smooth.any() else []
-        for row in [top, *others]:
+        rows = np.argsort(-heights, kind="stable") if effort.rounds > 1 and not part.smooth.any() else [top]
+        for row in rows:
             end, level = ends[row], float(heights[row])
             for _ in range(effort.rounds):
                 best = level
