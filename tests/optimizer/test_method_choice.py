@@ -12,7 +12,7 @@ from quadrat.optimizer.method_choice import what_changed
 def test_an_older_version_or_none_is_told_of(version: object) -> None:
     before = version if type(version) is int else 1
     assert what_changed(Auto(), version) == (
-        f"these trials were chosen by version {before} of Auto; suggestions now come from version 2"
+        f"these trials were chosen by version {before} of Auto; suggestions now come from version {Auto.version}"
     )
 
 
