@@ -42,14 +42,19 @@ from the code and the table from `benchmarks/regret/results`, by `docs/default_m
 ## How a run goes
 
 **Start.** The first point is the centre of the space, which people place where they expect something good. Then come
-points of a scrambled Sobol sequence. After {n_initial} trials the model decides.
+points of a scrambled Sobol sequence. After {n_initial} trials the model decides; after one more for each choice and
+each parameter that depends on another, {most_initial} at most: of a choice that was seen once, a model believes too
+soon that it is bad.
 
 **Model.** A Gaussian process sees the values standardised to mean 0 and sd 1, and the integers and choices of a space
 as the settings they are. Its hyper-parameters are unknown: the smoothness ({kernels}, equally likely), a length-scale
 for each axis, the amplitude, the mean and the noise. The logs of length-scales are normal around that of {middle:.2g}
 of the cube's side: they share a shift of sd {common:g} and differ from each other by an sd of {own:g}, because few
-values do not say more. The noise is believed to have between {noise_low:.1g} and {noise_high:.1g} times the standard
-deviation of the signal, with 95 %.
+values do not say more. Any two values of a choice are at distance 1, and a choice has one length-scale, however many
+values it has. Choices share a shift of their own, so that of many switches the few that matter are found; the logs
+of their length-scales are normal around that of {choice_middle:.2g}, with an sd of {choice_own:g}. A number that does
+not exist at a point is in the middle there, and a choice has none of its values. The noise is believed to have between
+{noise_low:.1g} and {noise_high:.1g} times the standard deviation of the signal, with 95 %.
 
 **Samples, not a best guess.** Whatever is computed is averaged over samples of the posterior distribution of all
 hyper-parameters together [S12]: {samples} for the search, {stated} for what is stated. The mean and the amplitude are
@@ -96,7 +101,8 @@ as observed at their means.
 
 **Climbs.** The improvement is computed at {uniform} uniform candidates and at {near} around each of the {best} best
 points. From the {climbs} highest that lie apart, quasi-Newton ascents [NW06] of {steps} steps climb side by side.
-Integers and choices are tried at their neighbours.
+Integers and choices are moved to better neighbours as long as there are any, {rounds} times at most; a choice is tried
+at all of its values, up to {levels}. Where the space has few settings, all of them are candidates.
 
 **Second looks.** What is recommended is an evaluated point, so noise at the best ones matters. One more observation is
 worth the rise of the best posterior mean that it is expected to bring, the knowledge gradient [F09]. If one of the
@@ -124,7 +130,9 @@ is one of the {rows} + {rows_per_axis} D observations nearest to a place: asking
 after 100,000 trials. Nothing of this changes a run of {begin} trials or fewer.
 
 **Recommendation.** Recommended is the evaluated point with the highest averaged mean, among those that are believed to
-meet the constraints. Beyond {largest} observations the model is one of averages: around the best place, trials are put
+meet the constraints. In a space with integers, choices or conditions that is the mean that the search uses, which all
+values decide: with many parameters, what is stated says little of the neighbours of a trial, and the luckiest would be
+the best. Beyond {largest} observations the model is one of averages: around the best place, trials are put
 into cells, from {widest:g} of the side of the space down to where their values differ by noise alone, and each cell is
 one observation. As the highest of so many means is a lucky one, the point with the highest mean less one deviation is
 taken. The value that is stated is the median of f there over all samples, its intervals are quantiles: nothing is
@@ -186,6 +194,11 @@ def page(rows: Sequence[Row]) -> str:
     dimensions = [suite.task(problem, 1).space.dimension for problem in problems]
     return TEXT.format(
         n_initial=auto.Auto().n_initial,
+        most_initial=2 * auto.Auto().n_initial,
+        choice_middle=exp(priors.choice_lengthscale.mean),
+        choice_own=priors.choice_lengthscale.sd,
+        rounds=auto_score.ROUNDS,
+        levels=auto_score.LEVELS,
         middle=exp(priors.lengthscale.mean),
         common=priors.common_lengthscale,
         own=priors.lengthscale.sd,
@@ -195,7 +208,7 @@ def page(rows: Sequence[Row]) -> str:
         stated=auto_model.STATED,
         exact=auto_model.EXACT,
         listed=MOST_LISTED,
-        all_new=auto.NEW,
+        all_new=auto.FEW,
         uneven_fewest=uneven_noise.FEWEST,
         uneven_odds=round(1 / uneven_noise.ANY) - 1,
         uneven_factor=exp(uneven_noise.SLOPE),

@@ -31,6 +31,7 @@ sys.path.append(str(TESTS.parent / "experiments"))
 # the golden traces and the tests of replays and studies, which notice most mistakes.
 SLOW = (
     "benchmarks_high_dimensions",
+    "benchmarks_hpo",
     "benchmarks_mutation",
     "benchmarks_regret",
     "benchmarks_scaling",

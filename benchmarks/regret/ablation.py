@@ -215,7 +215,7 @@ def report(rows: Sequence[Row], n: int = EVALUATIONS) -> str:
     present = {suite.suite_of(row["problem"]) for row in counted} or {SUITES[0]}
     tables = {name: suite.SUITES[name] for name in SUITES if name in present}
     if len(tables) > 1:
-        tables = {"all": [problem for some in tables.values() for problem in some], **tables}
+        tables = {"all": tuple(problem for some in tables.values() for problem in some), **tables}
     text = "\n\n".join(_table(compared, name, problems) for name, problems in tables.items())
     failed = sum("error" in row for row in counted)
     if failed:

@@ -110,9 +110,15 @@ class Comparison:
     ----------
     rows
         Of all methods, one n, the seeds that count.
+    same_best
+        Problems whose best value is the same for all seeds.
+    least
+        Regret below which two configurations of such a problem are as good as each other.
     """
 
     rows: Sequence[Row]
+    same_best: Sequence[str] = SUITES["tuning"]
+    least: float = RESOLUTION
     _best: dict[tuple[str, int | None], float] = field(init=False, repr=False, default_factory=dict)
     _found: dict[tuple[str, str], list[Row]] = field(init=False, repr=False, default_factory=dict)
 
@@ -120,7 +126,7 @@ class Comparison:
         for row in self.good:
             self._found.setdefault((row["method"], row["problem"]), []).append(row)
             reached = row["best"] - min(row["regret"].values())
-            self._best[_instance(row)] = max(self._best.get(_instance(row), -np.inf), row["best"], reached)
+            self._best[self._instance(row)] = max(self._best.get(self._instance(row), -np.inf), row["best"], reached)
 
     @property
     def good(self) -> list[Row]:
@@ -215,13 +221,12 @@ class Comparison:
         return self._found.get((method, problem), [])
 
     def _regret(self, row: Row, regret: float) -> float:
-        since = float(self._best[_instance(row)] - row["best"] + regret)
-        return max(since, RESOLUTION) if row["problem"] in SUITES["tuning"] else since
+        since = float(self._best[self._instance(row)] - row["best"] + regret)
+        return max(since, self.least) if row["problem"] in self.same_best else since
 
-
-def _instance(row: Row) -> tuple[str, int | None]:
-    """What a row shares its best value with: problem and seed, or a tuning whatever the seed."""
-    return row["problem"], None if row["problem"] in SUITES["tuning"] else row["seed"]
+    def _instance(self, row: Row) -> tuple[str, int | None]:
+        """What a row shares its best value with: problem and seed, or the problem whatever the seed."""
+        return row["problem"], None if row["problem"] in self.same_best else row["seed"]
 
 
 def _ranks(values: Array) -> Array:

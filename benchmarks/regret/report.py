@@ -16,13 +16,13 @@ sys.path[:0] = [str(_ROOT / "benchmarks"), str(_ROOT / "src"), str(_ROOT / "docs
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from charts import Line, Panel, chart
 
 from regret.comparison import Comparison, Interval, Measure, words
-from regret.roster import OURS, ROSTER
+from regret.roster import OURS, ROSTER, Entry
 from regret.rows import RESULTS, Row, read_rows
 from regret.suite import PROBLEMS, SUITES
 
@@ -150,14 +150,14 @@ def _comparison(rows: Sequence[Row], seeds: str, n: int) -> Comparison:
     return Comparison([row for row in rows if row["n"] == n and row["seed"] % 2 in COUNTED[seeds]])
 
 
-def _methods(compared: Comparison, problems: Sequence[str]) -> list[str]:
+def _methods(compared: Comparison, problems: Sequence[str], roster: Mapping[str, Entry] = ROSTER) -> list[str]:
     """Methods with a row on any of the problems, in the order of the roster."""
-    return [method for method in ROSTER if any(compared.seeds(method, problem) for problem in problems)]
+    return [method for method in roster if any(compared.seeds(method, problem) for problem in problems)]
 
 
-def median_table(compared: Comparison, problems: Sequence[str]) -> str:
+def median_table(compared: Comparison, problems: Sequence[str], roster: Mapping[str, Entry] = ROSTER) -> str:
     """Return median regrets of the methods with rows on the problems, and ratios; nothing where there are no rows."""
-    methods = _methods(compared, problems)
+    methods = _methods(compared, problems, roster)
     if not methods:
         return ""
     medians = {
@@ -176,7 +176,7 @@ def median_table(compared: Comparison, problems: Sequence[str]) -> str:
             figure = "" if median is None else f"{median:.3g}"
             cells.append(f"**{figure}**" if median is not None and median <= lowest[problem] else figure)
         said = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
-        lines.append([ROSTER[method].title, said, *cells, *_ratios(compared, method, problems, "recommended")])
+        lines.append([roster[method].title, said, *cells, *_ratios(compared, method, problems, "recommended")])
     return _table(["method", "seeds", *problems, "/ random", "ours /"], lines)
 
 
@@ -267,10 +267,10 @@ def _milliseconds(times: Sequence[float]) -> str:
     return f"{median:,.0f}" if median >= 100 else f"{median:.2g}"
 
 
-def failures(rows: Sequence[Row]) -> str:
+def failures(rows: Sequence[Row], roster: Mapping[str, Entry] = ROSTER) -> str:
     """Return a table of the runs that failed."""
     found = Counter((row["method"], row["problem"], row["error"]) for row in rows if "error" in row)
-    lines = [[ROSTER[m].title, p, str(count), error.replace("|", "/")] for (m, p, error), count in found.items()]
+    lines = [[roster[m].title, p, str(count), error.replace("|", "/")] for (m, p, error), count in found.items()]
     return _table(["method", "problem", "runs", "error"], lines) if lines else "None."
 
 

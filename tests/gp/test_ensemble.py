@@ -404,3 +404,30 @@ def test_anchors_that_are_one_point_say_no_more_than_there_is_to_know() -> None:
     assert (np.abs(mean - alone.mean[:, :, None]) <= 5 * alone.deviation[:, :, None] + 1e-9).all()
     assert (deviation <= alone.deviation + 1e-12).all()
     np.testing.assert_allclose(mean[:, :4], drawn[:, :4], atol=1e-3)
+
+
+def test_distances_of_choices_are_those_of_their_columns() -> None:
+    """By brute force from differences of all columns; equal points are at distance 0 exactly."""
+    rng, groups = np.random.default_rng(5), [0, 1, 1, 1, 2, 3, 3]
+
+    def points(n: int) -> Array:
+        found = np.zeros((n, 7))
+        found[:, [0, 4]] = rng.random((n, 2))
+        for first, levels in ((1, 3), (5, 2)):
+            level = rng.integers(levels + 1, size=n)  # one more: does not exist
+            there = np.flatnonzero(level < levels)
+            found[there, first + level[there]] = np.sqrt(0.5)
+        return found
+
+    x, z = points(9), points(6)
+    scales = np.exp(rng.normal(size=(4, 4)))
+    kernels = (Matern(0.5, 1.0), Matern(2.5, 1.0))
+    samples = HyperSamples(
+        np.array([0, 0, 1, 1]), scales, np.ones(4), np.full(4, 0.1), np.full(2, 0.5), effective=4.0, pareto_shape=0.0
+    )
+    ensemble = Ensemble.of_samples(Observations.merge(x, rng.normal(size=9)), kernels, samples, groups)
+    found = ensemble._distances(z, ensemble.x)
+    for one, theta in zip(found, scales[:, groups], strict=True):
+        wanted = np.sqrt((((z[:, None, :] - ensemble.x[None]) / theta) ** 2).sum(axis=2))
+        np.testing.assert_allclose(one, wanted, rtol=1e-12, atol=1e-15)
+    assert (np.diagonal(ensemble._distances(z, z), axis1=1, axis2=2) == 0).all()

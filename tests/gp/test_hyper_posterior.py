@@ -13,6 +13,7 @@ from scipy.stats import genpareto, invgamma, kstest
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput
 from quadrat.gp import HyperPosterior, HyperPriors, Observations
+from quadrat.gp.ensemble import Ensemble
 from quadrat.gp.fit import LogNormal, Priors
 from quadrat.gp.hyper_posterior import _Proposals, pareto_smooth
 from quadrat.kernels import Matern, SquaredExponential
@@ -228,14 +229,34 @@ def test_groups_share_a_length_scale() -> None:
     assert tied.names == ("lengthscale[0]", "lengthscale[1]", "noise_ratio")
 
 
-def test_priors_share_a_shift_but_for_those_apart() -> None:
+def test_numbers_share_a_shift_and_choices_another() -> None:
     priors = HyperPriors(
-        LogNormal(-1.0, 0.5), common_lengthscale=2.0, noise_ratio=LogNormal(-3.0, 2.0), separate_lengthscales=(1,)
+        LogNormal(-1.0, 0.5),
+        common_lengthscale=2.0,
+        noise_ratio=LogNormal(-3.0, 2.0),
+        separate_lengthscales=(1, 3),
+        choice_lengthscale=LogNormal(0.25, 1.5),
     )
-    mean, covariance = priors.normal(3, noise=True)
-    assert mean.tolist() == [-1.0, -1.0, -1.0, -3.0]
-    wanted = np.array([[4.25, 0, 4, 0], [0, 4.25, 0, 0], [4, 0, 4.25, 0], [0, 0, 0, 4]])
+    mean, covariance = priors.normal(4, noise=True)
+    assert mean.tolist() == [-1.0, 0.25, -1.0, 0.25, -3.0]
+    wanted = np.array([[4.25, 0, 4, 0, 0], [0, 6.25, 0, 4, 0], [4, 0, 4.25, 0, 0], [0, 4, 0, 6.25, 0], [0, 0, 0, 0, 4]])
     np.testing.assert_allclose(covariance, wanted, rtol=1e-12)
+
+
+def test_few_of_many_switches_are_found_from_fifty_values() -> None:
+    """Twenty switches of which three matter, noise of .3: a length-scale that each learns alone says nothing."""
+    rng, away = np.random.default_rng(3), []
+    for share in (True, False):
+        u = (rng.random((1050, 20)) > 0.5) * 1.0
+        f = u[:, 2] - 0.8 * u[:, 7] + 0.6 * u[:, 11]
+        f = (f - f.mean()) / f.std()
+        priors = HyperPriors(separate_lengthscales=tuple(range(20))) if share else HyperPriors(common_lengthscale=0.0)
+        data = Observations.merge(u[:50], f[:50] + 0.3 * rng.standard_normal(50))
+        found = HyperPosterior(data, KERNELS, priors=priors).sample(12, np.random.default_rng(0))
+        ensemble = Ensemble.of_samples(data, KERNELS, found, list(range(20)))
+        away.append(float(np.sqrt(np.mean((ensemble.predict(u[50:]).mean.mean(axis=0) - f[50:]) ** 2))))
+    assert away[0] < 0.4
+    assert away[1] > 0.8
 
 
 def test_points_that_coincide_under_long_length_scales_are_no_error() -> None:

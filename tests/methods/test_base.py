@@ -99,20 +99,21 @@ def test_index_is_that_of_the_nearest_value() -> None:
         np.testing.assert_array_equal(axis.index(values), np.arange(len(values)))
 
 
-@pytest.mark.parametrize(
-    ("axis", "choice"),
-    [
-        (Axis(), False),
-        (SIZES, False),
-        (Axis((0.25, 0.75)), False),
-        (COLOURS, True),
-        (SWITCH, True),
-        (Axis((0.5,), ordered=False), False),
-        (Axis(ordered=False), False),
-    ],
-)
-def test_only_two_values_or_more_without_order_are_choices(axis: Axis, choice: bool) -> None:
-    assert axis.is_choice is choice
+def test_features_by_brute_force() -> None:
+    """A column for each value, sqrt(1/2) where it is the nearest and the choice exists; borders belong to the lower."""
+    points = np.vstack([rounded_points(30), np.random.default_rng(2).random((30, 5))])
+    points[:4, 1], points[4:6, 3] = [1 / 3, 2 / 3, 0.0, 1.0], [0.5, 0.0]
+    for domain in (DOMAIN, CONDITIONAL):
+        exists = np.ones(points.shape, dtype=np.bool_) if domain is DOMAIN else there(points)
+        for point, exist, found in zip(points, exists, domain.features(points), strict=True):
+            wanted = []
+            for i, axis in enumerate(AXES):
+                if axis.is_choice:
+                    level = int(axis.index(point[i : i + 1])[0])
+                    wanted += [np.sqrt(0.5) * (j == level and exist[i]) for j in range(len(axis.values or ()))]
+                else:
+                    wanted.append(point[i])
+            assert found.tolist() == wanted
 
 
 def test_slopes_exist_along_smooth_axes_only() -> None:

@@ -107,6 +107,7 @@ class Ensemble:
 
     def __init__(self, objective: LogPosterior, settings: ArrayLike) -> None:
         self.settings = as_points(settings, dimension=len(objective.names), name="settings")
+        self._blocks: list[slice] = []  # columns that share a length-scale: those of a choice
         split = [objective.split(parameters) for parameters in self.settings]
         kernels = [_stationary(kernel) for kernel, _ in split]
         self._forms = [(kernels[0], slice(None))]  # profiles of distances, and the members that have them
@@ -132,6 +133,7 @@ class Ensemble:
             Its samples; members are sorted by their kernels.
         """
         made = cls.__new__(cls)
+        made._blocks = _blocks_of(groups)
         order = np.argsort(samples.kernel, kind="stable")
         made._theta = samples.lengthscales[order][:, list(groups)]
         made.settings = np.log(made._theta)
@@ -321,10 +323,21 @@ class Ensemble:
         from scipy.spatial.distance import cdist
 
         # Differences are formed before squaring: |x|^2 + |z|^2 - 2 x.z would lose points that lie close together.
-        theta = self._theta[:, None, :]
+        theta, blocks = self._theta[:, None, :], self._blocks
+        if blocks:
+            single = np.ones(self.dimension, dtype=np.bool_)
+            for block in blocks:
+                single[block] = False
+            theta, scales = theta[:, :, single], self._theta[:, [block.start for block in blocks]]
+            apart = _apart(left, right, blocks)
+            left, right = left[:, single], right[:, single]
         found = np.empty((len(self._theta), len(left), len(right)))
         for one, a, b in zip(found, left / theta, right / theta, strict=True):
             cdist(a, b, out=one)
+        if blocks:
+            found *= found
+            found += (scales**-2.0 @ apart.reshape(len(blocks), -1)).reshape(found.shape)
+            np.sqrt(found, out=found)
         return found
 
     def _kernel(self, left: Array, right: Array) -> Array:
@@ -346,6 +359,29 @@ class Ensemble:
         if rest is not None and self._unsaid is not None:
             variance += rest**2 / self._unsaid[1][:, None]
         return np.asarray(np.sqrt(np.maximum(variance, _LEAST_VARIANCE * self._prior[:, None])))
+
+
+def _blocks_of(groups: Sequence[int]) -> list[slice]:
+    """Return neighbouring columns that belong to the same group, where these are two or more."""
+    starts = [i for i, group in enumerate(groups) if i == 0 or group != groups[i - 1]]
+    ends = [*starts[1:], len(groups)]
+    return [slice(first, end) for first, end in zip(starts, ends, strict=True) if end - first > 1]
+
+
+def _apart(left: Array, right: Array, blocks: Sequence[slice]) -> Array:
+    """Return squared distances of points (a, F) and (b, F) within each block of columns, shape (blocks, a, b).
+
+    The columns of a choice are 0 but for one at most, so that |x|^2 + |z|^2 - 2 x.z loses nothing, and costs a product
+    of matrices in the place of a difference for each column.
+    """
+    columns = np.concatenate([np.arange(block.start, block.stop) for block in blocks])
+    starts = np.cumsum([0, *(block.stop - block.start for block in blocks[:-1])])
+    squares = [np.add.reduceat(points[:, columns] ** 2, starts, axis=1).T for points in (left, right)]
+    found = np.empty((len(blocks), len(left), len(right)))
+    for one, block in zip(found, blocks, strict=True):
+        np.matmul(left[:, block], -2.0 * right[:, block].T, out=one)
+    found += squares[0][:, :, None] + squares[1][:, None, :]
+    return np.maximum(found, 0.0)
 
 
 def _stationary(kernel: Kernel) -> Stationary:

@@ -91,7 +91,11 @@ class HyperPriors:
     shape, rate
         a and b of the inverse-gamma prior of s^2, > 0. By default s is above .13, with 99.7 %, and above 1, with 10 %.
     separate_lengthscales
-        Indices of length-scales that share nothing, such as that of a choice among numbers.
+        Indices of length-scales that are of choices: how unlike their values are has nothing in common with how fast f
+        varies along a number. Choices share a shift of their own, so that many switches of which a few matter are
+        learned as such from few values.
+    choice_lengthscale
+        Of each length-scale of a choice, whose values are at distance 1, beside that shift.
 
     Examples
     --------
@@ -105,6 +109,7 @@ class HyperPriors:
     shape: float = field(default=1.0, kw_only=True)
     rate: float = field(default=0.1, kw_only=True)
     separate_lengthscales: tuple[int, ...] = field(default=(), kw_only=True)
+    choice_lengthscale: LogNormal = field(default=LogNormal(0.5, 1.0), kw_only=True)
 
     def __post_init__(self) -> None:
         keep_plain(self)
@@ -117,8 +122,10 @@ class HyperPriors:
         own, shared = self.lengthscale.sd**2, self.common_lengthscale**2
         mean = np.full(groups + noise, self.lengthscale.mean)
         covariance = np.diag(np.full(groups + noise, own))
-        mine = np.array([group not in self.separate_lengthscales for group in range(groups)])
-        covariance[:groups, :groups] += shared * np.where(np.eye(groups, dtype=np.bool_), 1.0, np.outer(mine, mine))
+        is_choice = np.array([group in self.separate_lengthscales for group in range(groups)])
+        mean[:groups][is_choice] = self.choice_lengthscale.mean
+        np.einsum("ii->i", covariance)[:groups][is_choice] = self.choice_lengthscale.sd**2
+        covariance[:groups, :groups] += shared * (is_choice[:, None] == is_choice)
         if noise:
             mean[groups], covariance[groups, groups] = self.noise_ratio.mean, self.noise_ratio.sd**2
         return mean, covariance
@@ -240,7 +247,8 @@ class HyperPosterior:
         )
         # Squared differences of all pairs, summed over the columns of each group, (G, n (n - 1) / 2).
         self._squares = np.zeros((self.groups, n * (n - 1) // 2))
-        np.add.at(self._squares, numbers, squared_differences(data.x))
+        for group, column in zip(numbers.tolist(), squared_differences(data.x), strict=True):
+            self._squares[group] += column
         self._rows, self._columns = np.triu_indices(n, 1)  # the order of the pairs
         self._share = np.where(unknown, 1 / np.maximum(data.count, 1.0), 0.0)  # of rho, in the noise of each mean
         self._known = data.known_variance

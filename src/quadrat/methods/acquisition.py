@@ -255,6 +255,11 @@ class Effort:
         Calls in a last climb, from the best point found; 0 for none.
     zooms
         Scales of chance steps from the best point: they go on where a function has kinks, on which climbs stop short.
+    rounds
+        How often, at most, the best point is moved to a better neighbour along the axes that are not smooth. With more
+        than one, it then climbs again along the others.
+    levels
+        Neighbours on an axis without order, at most.
     """
 
     uniform: int = 512
@@ -266,6 +271,8 @@ class Effort:
     steps: int = 20
     fine_steps: int = 30
     zooms: tuple[float, ...] = ()
+    rounds: int = 1
+    levels: int = 12
 
 
 @dataclass(frozen=True)
@@ -298,9 +305,9 @@ class SearchRegion:
         free = np.isnan(self.fixed)
         return np.where(free, self.domain.rounded(np.where(free, points, self.fixed)), self.fixed)
 
-    def neighbours(self, point: Array, rng: np.random.Generator) -> Array:
-        """Return points that differ from one on a free axis that is not smooth, (m, D)."""
-        others = self.domain.neighbours(point, rng)
+    def neighbours(self, point: Array, rng: np.random.Generator, most: int = 12) -> Array:
+        """Return points that differ from one on a free axis that is not smooth, (m, D); as `Domain.neighbours` does."""
+        others = self.domain.neighbours(point, rng, most)
         if self.fixed is None:
             return others
         return np.asarray(others[(others == self.fixed)[:, ~np.isnan(self.fixed)].all(axis=1)])
@@ -407,7 +414,19 @@ def maximise(
     top = int(np.argmax(heights))
     x, height = ends[top], float(heights[top])
     if not part.domain.smooth.all():
-        x, height = better(x, height, part.neighbours(x, rng))
+        before = height
+        # Where nothing is climbed, each of the best candidates moves on, for little.
+        rows = np.argsort(-heights, kind="stable") if effort.rounds > 1 and not part.smooth.any() else [top]
+        for row in rows:
+            end, level = ends[row], float(heights[row])
+            for _ in range(effort.rounds):
+                best = level
+                end, level = better(end, level, part.neighbours(end, rng, effort.levels))
+                if not level > best:
+                    break
+            x, height = (end, level) if level > height else (x, height)
+        if effort.rounds > 1 and height > before and slopes is not None and part.smooth.any():
+            x, height = better(x, height, part.placed(part.climb(slopes, x[None, :], effort.steps // 2)))
     if slopes is not None and effort.fine_steps and part.smooth.any():
         x, height = better(x, height, part.placed(part.climb(slopes, x[None, :], effort.fine_steps)))
     for scale in effort.zooms:

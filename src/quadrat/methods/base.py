@@ -219,6 +219,17 @@ class Domain:
         return tuple(int(i) for i in np.repeat(np.arange(self.dimension), counts))
 
     @cached_property
+    def _levels(self) -> tuple[Ints, Bools, Array, Array]:
+        """The axis of each column of `features`, whether it stands for a level, and between which coordinates, (F,)."""
+        axis, choices = np.array(self.groups), [i for i, axis in enumerate(self.axes) if axis.is_choice]
+        lower, upper = np.full(len(axis), -np.inf), np.full(len(axis), np.inf)
+        for i in choices:
+            values = np.array(self.axes[i].values)
+            borders, first = (values[1:] + values[:-1]) / 2, self.columns[i]
+            lower[first + 1 : first + len(values)] = upper[first : first + len(borders)] = borders
+        return axis, np.isin(axis, choices), lower, upper
+
+    @cached_property
     def columns(self) -> Ints:
         """The first column of `features` of each axis, shape (D,)."""
         return np.array([self.groups.index(i) for i in range(self.dimension)])
@@ -257,17 +268,12 @@ class Domain:
         """
         if not any(axis.is_choice for axis in self.axes):
             return points
-        there = None if self.exists is None else self.exists(points)
-        parts = []
-        for i, axis in enumerate(self.axes):
-            column = points[:, i : i + 1]
-            if axis.is_choice:
-                assert axis.values is not None
-                column = (axis.index(column) == np.arange(len(axis.values))) * sqrt(0.5)
-                if there is not None:
-                    column = column * there[:, i : i + 1]
-            parts.append(column)
-        return np.concatenate(parts, axis=1)
+        axis, is_level, lower, upper = self._levels
+        found = points[:, axis]
+        here = is_level & (lower < found) & (found <= upper)
+        if self.exists is not None:
+            here &= self.exists(points)[:, axis]
+        return np.where(is_level, sqrt(0.5) * here, found)
 
     def slopes(self, gradients: Array) -> Array:
         """Return gradients (n, D) along the axes from those along the columns of `features`; 0 where not smooth."""

@@ -149,15 +149,16 @@ class Coding:
             there &= exists[parent] & np.isin(codes[parent], allowed)
         return there
 
-    def decode(self, units: Array) -> tuple[dict[str, Array], dict[str, Bools]]:
-        """Return for each parameter its codes and where it exists, each of shape (n,)."""
+    def decode(self, units: Array, *, all_of_them: bool = True) -> tuple[dict[str, Array], dict[str, Bools]]:
+        """Return for each parameter its codes and where it exists, each of shape (n,); or codes of parents alone."""
         codes: dict[str, Array] = {}
         exists: dict[str, Bools] = {}
         for name in self._order:
-            axis = self.axis.get(name)
-            # Contiguous, so that NumPy takes the same path, to the last bit, for one point as for many.
-            column = np.zeros(len(units)) if axis is None else np.ascontiguousarray(units[:, axis])
-            codes[name] = self._parameters[name].decode(column)
+            if all_of_them or name in self.parents:
+                axis = self.axis.get(name)
+                # Contiguous, so that NumPy takes the same path, to the last bit, for one point as for many.
+                column = np.zeros(len(units)) if axis is None else np.ascontiguousarray(units[:, axis])
+                codes[name] = self._parameters[name].decode(column)
             exists[name] = self._existence(name, codes, exists, len(units))
         return codes, exists
 
@@ -568,7 +569,7 @@ class Space(Mapping[str, Parameter]):
 
     def exists(self, u: ArrayLike) -> Bools:
         """Return which axes belong to a parameter that exists, shape (n, D), at the rows of `u`, shape (n, D)."""
-        _, exists = self._coding.decode(self._coding.checked(u))
+        _, exists = self._coding.decode(self._coding.checked(u), all_of_them=False)
         return np.stack([exists[name] for name in self._coding.axis], axis=1)
 
     def sample(self, n: int, rng: np.random.Generator) -> list[dict[str, Any]]:

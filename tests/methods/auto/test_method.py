@@ -264,6 +264,45 @@ def test_first_the_centre_then_a_sobol_sequence() -> None:
     assert same == [True] * 5 + [False] * 2
 
 
+def test_the_design_is_longer_where_there_are_choices_and_conditions() -> None:
+    """One more trial for each choice and each parameter that depends on another; at most twice as many in all."""
+    tree, several = {"kind": "tree"}, {f"s{i}": Categorical([0, 1]) for i in range(9)}
+    spaces = {
+        5: Space(x=Float(0, 1), n=Int(1, 9)),
+        6: Space(x=Float(0, 1), kind=Categorical(["tree", "line"])),
+        8: Space(kind=Categorical(["tree", "line"]), depth=Int(1, 9, when=tree), rate=Float(0, 1, when=tree)),
+        10: Space(**several),
+    }
+    for wanted, space in spaces.items():
+        optimizer = Optimizer(space, direction="maximize", seed=1)
+        for number in range(12):
+            trial = optimizer.ask()
+            assert ("design" in trial.why or "centre" in trial.why) == (number < wanted)
+            optimizer.tell(trial, float(np.sin(7 * number)))
+
+
+def test_the_recommended_point_of_a_mixed_space_is_what_all_values_say() -> None:
+    """The highest mean of the search's own posterior; on a continuous space, of the one that statements rest on."""
+    mixed = Space(x=Float(0, 1), y=Float(0, 1), kind=Categorical(["a", "b", "c"]))
+    plain = Space(x=Float(0, 1), y=Float(0, 1), z=Float(0, 1))
+    differ = 0
+    for seed in range(6):
+        for space in (mixed, plain):
+            search, domain = Auto().start(domain_of(space), seed), domain_of(space)
+            assert isinstance(search, AutoSearch)
+            rng = np.random.default_rng(seed)
+            for number, x in enumerate(domain.rounded(rng.random((25, 3)))):
+                search.tell(Observation(number, x, np.array([np.sin(5 * x[0]) + x[2] + 0.8 * rng.normal()])))
+            means = [
+                fitted.ensemble.predict(domain.features(search.model.x)).mixture()[0]
+                for fitted in (search.model.current(), search.model.stated())
+            ]
+            best = [search.model.x[int(np.argmax(mean))].tolist() for mean in means]
+            assert search.recommend().x.tolist() == best[int(space is plain)]
+            differ += best[0] != best[1]
+    assert differ, "the two posteriors do not always agree"
+
+
 def test_the_design_goes_on_until_enough_is_told() -> None:
     """Twelve asked at once: the model cannot decide, and no point is asked twice."""
     search = Auto().start(Domain.cube(2), 0)

@@ -32,6 +32,8 @@ NEAR = 20  # candidates around each of the best points, at each of the scales
 SCALES = (0.2, 0.05, 0.01)
 CLIMBS = 4
 STEPS = 12  # of the climbs, all at once
+ROUNDS = 6  # of moves to a better neighbour along choices and integers
+LEVELS = 128  # of a choice that are tried in such a move
 _REFUSED = -1e200  # the score of what is likelier to fail than may be; lower still with a smaller chance
 _APART = 0.02  # in some coordinate: climbs from the same place end at the same place
 _KNOWN = 1e-10  # a variance, in standardised units, below which nothing is left to learn
@@ -169,7 +171,7 @@ class AutoAcquisition:
             centres=best,
             effort=Effort(
                 uniform=UNIFORM, near=NEAR * len(SCALES), scales=SCALES, climbs=CLIMBS, apart=_APART, by_batch=False,
-                steps=STEPS, fine_steps=0,
+                steps=STEPS, fine_steps=0, rounds=ROUNDS, levels=LEVELS,
             ),
         )  # fmt: skip
 

@@ -51,13 +51,13 @@ from quadrat.randomness import generator
 
 __all__ = ["Auto"]
 
-_CANDIDATES, _GAIN, _LEFT_OUT = 12, 13, 19  # names of streams
+_CANDIDATES, _GAIN, _LEFT_OUT, _BRANCHING = 12, 13, 19, 20  # names of streams
 
 BEST = 4  # evaluated points that candidates are scattered around
 FEWEST = 3  # trials told before the model decides: with several at once, fewer are when the design has been asked for
 PROMISING = 12  # evaluated points, the best, that a second look is considered at
 _LEAST_WORTH = 1e-3  # of the standard deviation of all values, below which no second look is taken
-NEW = 1024  # settings of a finite space that are all looked at
+FEW = 1024  # settings of a finite space that are all looked at
 _SCREENED = 1024  # points, of which
 _POINTS, _DRAWS_OF_F = 256, 32  # f is drawn at so many, so often under each sample, to estimate what is still to gain
 _DENSE = 1  # axes, up to which these are dense; with more, f is drawn at all that are screened,
@@ -85,7 +85,9 @@ class Auto(Method):
     Parameters
     ----------
     n_initial
-        Trials before the model decides, >= 1.
+        Trials before the model decides, >= 1, where all parameters are numbers that always exist. There is one more for
+        each choice and each parameter that depends on another, and at most twice as many in all: a model that has seen
+        a choice once believes too soon that it is bad.
     noise
         Standard deviation of the noise in one measurement, in the units told, >= 0: 0 where the objective always gives
         the same at the same point. None learns it.
@@ -108,9 +110,9 @@ class Auto(Method):
         handles=("pending points", "replicates", "standard errors", "integers and choices", "failures", "constraints"),
     )
     estimates_gain: ClassVar[bool] = True
-    version: ClassVar[int] = (
-        3  # 1 had modes of the hyper-posterior and factors, 2 narrower priors of noise and amplitude
-    )
+    # 1 had modes of the hyper-posterior and factors, 2 narrower priors of noise and amplitude, 3 on mixed spaces five
+    # trials before the model, recommendations by what is stated and a weaker search for the best setting.
+    version: ClassVar[int] = 4
 
     n_initial: int = 5
     noise: float | None = None
@@ -131,7 +133,8 @@ class AutoSearch(Search):
 
     def __init__(self, method: Auto, domain: Domain, seed: int) -> None:
         self.method, self.domain, self.seed = method, domain, seed
-        self.model = LearnedModel(domain, seed, max(method.n_initial, 2), noise=method.noise)
+        self.n_initial = method.n_initial + min(branching(domain), method.n_initial)
+        self.model = LearnedModel(domain, seed, max(self.n_initial, 2), noise=method.noise)
         self.constraints = Constraints(domain, seed, self.model.first)
         self.feasibility = Feasibility(len(domain.groups))
         self.cells = AutoCells(self.surrogates, seed)
@@ -270,7 +273,7 @@ class AutoSearch(Search):
         """Ask for a point, of settings that are `new` where there are such: see `_new`."""
         if number == 0:
             return Proposal(np.full(self.domain.dimension, 0.5), "the centre of the space")
-        if number < self.method.n_initial or self.model.trials < min(FEWEST, self.model.first):
+        if number < self.n_initial or self.model.trials < min(FEWEST, self.model.first):
             return Proposal(self._design.ask(number, pending).x, f"initial design, point {number + 1}")
         # What failed is the feasibility's business; what runs is expected at its mean, and is to be improved upon. So
         # is what was pruned; the latest of both, at most `MOST`, where the model is of all trials.
@@ -303,7 +306,7 @@ class AutoSearch(Search):
     ) -> Proposal:
         """Ask for the point of a box, the whole cube where it is None, with the largest expected improvement.
 
-        Where there are `new` settings (m, D), it is one of these: the best of all where they are few.
+        Where there are `new` settings (m, D), it is one of these. Of few settings, all are looked at.
         """
         ensemble = surrogates.model.current().ensemble
         x = surrogates.points
@@ -333,8 +336,9 @@ class AutoSearch(Search):
             if completion is None
             else replace(surrogates, feasibility=completion).least_log_chance(self.seed, number),
         )
-        if new is not None and len(new) <= NEW:
-            point, value = score.best_of(new)
+        settings = self.domain.settings if new is None and box is None else new
+        if settings is not None and len(settings) <= FEW:
+            point, value = score.best_of(settings)
         else:
             point, value = score.maximise(best, generator(self.seed, number, _CANDIDATES), box)
         if not score.improves:
@@ -407,7 +411,10 @@ class AutoSearch(Search):
         """Return the best of some evaluated points (m, D)."""
         fitted = surrogates.model.stated()
         features, chances = self.domain.features(points), surrogates.constraints.current()
-        mean, deviation = fitted.ensemble.predict(features).mixture()
+        # What is stated is unsure of length-scales, the more so the more axes there are, as if a trial said little of
+        # its neighbours. Then the luckiest would be the best. Which of some trials is best all values decide.
+        judge = fitted if self.domain.continua.all() else surrogates.model.current()
+        mean, deviation = judge.ensemble.predict(features).mixture()
         told = surrogates.model.observed_at(points) if fitted.is_exact else None
         # Of few, the highest mean; of many the highest of means is a lucky one, and what is surely high is preferred.
         worth = told if told is not None else mean if self.model.is_of_all else mean - deviation
@@ -501,6 +508,15 @@ class AutoSearch(Search):
             "constraints": surrogates.constraints.explain(),
             "cells": self.cells.explain(self.surrogates),
         }
+
+
+def branching(domain: Domain) -> int:
+    """Return how many axes are choices, or do not exist at some of 256 uniform points, the same for all runs."""
+    is_choice = np.array([axis.is_choice for axis in domain.axes])
+    if domain.exists is None:
+        return int(is_choice.sum())
+    points = domain.rounded(generator(0, 0, _BRANCHING).random((256, domain.dimension)))
+    return int((is_choice | ~domain.exists(points).all(axis=0)).sum())
 
 
 def _lower(incumbent: Incumbent) -> float:

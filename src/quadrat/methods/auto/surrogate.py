@@ -705,8 +705,8 @@ class LearnedModel:
         return np.asarray(points[(count == high) & (count < CONFIRMED)])
 
     def _posterior(self, transform: OutputTransform, count: int) -> HyperPosterior:
-        choices = tuple(i for i, axis in enumerate(self.domain.axes) if axis.is_choice)
-        # A choice's length-scale, which says how unlike its values are, has nothing in common with a number's.
-        priors = HyperPriors(separate_lengthscales=choices)
+        priors = HyperPriors(
+            separate_lengthscales=tuple(i for i, axis in enumerate(self.domain.axes) if axis.is_choice)
+        )
         data = self._merged(transform, count)
         return HyperPosterior(data, self.kernels, priors=priors, groups=self.domain.groups)

@@ -1,0 +1,25 @@
+"""The methods of this comparison, and where they run; adapters are those of `regret` where it has them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from regret.roster import OURS, ROSTER, Entry
+
+__all__ = ["BASE", "METHODS", "SLOW"]
+
+BASE = "random"
+_FAST_SEEDS, _SLOW_SEEDS = tuple(range(0, 20, 2)), (0, 2, 4)  # even: odd seeds are for tuning our own method
+_HERE = ".venv-hpo"
+METHODS = {
+    OURS: replace(ROSTER[OURS], environment=_HERE),
+    "quadrat_by_run": Entry(
+        "Quadrat, define-by-run", "hpo.optuna_peer:DefineByRun", ("optuna",), "optuna", _HERE, _FAST_SEEDS
+    ),
+    "optuna_gp": replace(ROSTER["optuna_gp"], environment=_HERE),
+    "optuna_tpe": Entry("Optuna TPE (group)", "hpo.optuna_peer:GroupTPE", ("optuna",), "optuna", _HERE, _FAST_SEEDS),
+    "hebo": replace(ROSTER["hebo"], seeds=_SLOW_SEEDS),
+    "botorch": replace(ROSTER["botorch"], seeds=_SLOW_SEEDS),
+    BASE: replace(ROSTER[BASE], environment=_HERE),
+}
+SLOW = tuple(method for method, entry in METHODS.items() if entry.seeds == _SLOW_SEEDS)
