@@ -299,12 +299,13 @@ def test_a_lock_that_was_taken_meanwhile_is_not_removed(tmp_path: Path) -> None:
     """Two that wait for the same dead holder: the second one finds the lock of the first."""
     path = tmp_path / "journal"
     lock = SoundJournalBackend(str(path))._lock
-    (tmp_path / "journal.lock").touch()
-    old = journal._mark(f"{path}.lock")
+    shared = tmp_path / "journal.lock"
+    shared.touch()
+    old = journal._mark(shared)
     assert old is not None
-    os.utime(tmp_path / "journal.lock", ns=(0, 0))
+    os.utime(shared, ns=(0, 0))
     lock._break(old)  # type: ignore[attr-defined]
-    assert (tmp_path / "journal.lock").exists()
+    assert shared.exists()
     assert not list(tmp_path.glob("*.rename"))
 
 

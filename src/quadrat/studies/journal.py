@@ -5,10 +5,10 @@ which the next one appends: from then on the file cannot be read. And one that i
 the lock behind, for which others wait half a minute, or with Optuna 4.0 for ever. Here whoever appends first cuts off
 what is no record, under the lock: half a line, or what a power cut left, such as zeros.
 
-The lock has two parts. Processes of Quadrat wait for a lock of the operating system's, on the file `.locked`, which lets
-go when its process ends. Its holder then takes the lock of Optuna's own backends, the file `.lock`, so that programs
-with such a backend may write to the same journal. `.lock` is made as a second name of `.locked`: a holder of the first
-part that finds it there knows that a process of Quadrat left it behind, dead, and takes it over at once.
+The lock has two parts. Processes of Quadrat wait for a lock of the operating system's, on the file `.locked`, which
+lets go when its process ends. Its holder then takes the lock of Optuna's own backends, the file `.lock`, so that
+programs with such a backend may write to the same journal. `.lock` is made as a second name of `.locked`: a holder of
+the first part that finds it there knows that a process of Quadrat left it behind, dead, and takes it over at once.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import errno
 import json
 import logging
 import os
+import sys
 import time
 import uuid
 from collections.abc import Generator, Sequence
@@ -25,9 +26,11 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
+from optuna.distributions import BaseDistribution, json_to_distribution
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 from optuna.storages.journal._file import BaseJournalFileLock
+from optuna.storages.journal._storage import JournalStorageReplayResult
 
 __all__ = ["SoundJournalBackend", "append_records", "journal_storage"]
 
@@ -70,7 +73,38 @@ def journal_storage(path: str | os.PathLike[str]) -> JournalStorage:
     >>> names
     ['first']
     """
-    return JournalStorage(SoundJournalBackend(os.fspath(path)))
+    return _Storage(SoundJournalBackend(os.fspath(path)))
+
+
+class _Storage(JournalStorage):
+    """Optuna's storage, which reads many trials sooner and keeps them in less memory."""
+
+    def _sync_with_backend(self) -> None:
+        if not isinstance(self._replay_result, _Replay):  # Optuna makes its own when it begins, and before it reads
+            self._replay_result = _Replay(self._worker_id_prefix)
+        super()._sync_with_backend()
+
+
+class _Replay(JournalStorageReplayResult):
+    """What records say; trials that were added with the same distributions have them in common."""
+
+    def __init__(self, worker_id_prefix: str) -> None:
+        super().__init__(worker_id_prefix)
+        self._known: dict[tuple[tuple[str, str], ...], dict[str, BaseDistribution]] = {}
+
+    def _apply_create_trial(self, log: dict[str, Any]) -> None:
+        texts, params = log.pop("distributions", {}), log.pop("params", {})
+        if "system_attrs" in log:
+            log["system_attrs"] = {sys.intern(name): value for name, value in log["system_attrs"].items()}
+        before = len(self._trials)
+        super()._apply_create_trial(log)
+        if texts and len(self._trials) > before:
+            key = tuple(texts.items())
+            if key not in self._known:
+                self._known[key] = {name: json_to_distribution(text) for name, text in key}
+            distributions, trial = self._known[key], self._trials[before]
+            trial.params = {name: distributions[name].to_external_repr(code) for name, code in params.items()}
+            trial.distributions = distributions
 
 
 class SoundJournalBackend(JournalFileBackend):
@@ -108,7 +142,8 @@ class SoundJournalBackend(JournalFileBackend):
                 if unsound is not None:
                     raise ValueError(f"line {unsound + 1} is no record, but line {number + 1} is one")
                 end += len(line)
-                self._log_number_offset[number + 1] = end
+                # Only where the next records will be: with all places a million trials would take 100 MB more.
+                self._log_number_offset = {0: 0, number + 1: end}
                 if number >= log_number_from:
                     yield record
 
@@ -153,7 +188,7 @@ def append_records(path: str, logs: Sequence[dict[str, Any]]) -> None:
 
 
 def _make_room(file: FileIO, end: int, count: int) -> None:
-    """Have a file grow by zeros, which nobody takes for records, or refuse, before anything that can be read is there."""
+    """Have a file grow by zeros, which nobody takes for records, or refuse before there is anything to be read."""
     if not hasattr(os, "posix_fallocate"):  # macOS, Windows
         return
     try:
@@ -225,7 +260,7 @@ class _KernelLock(BaseJournalFileLock):
     """Both locks: the kernel's, which it releases when its holder dies, and the one of Optuna's own backends."""
 
     def __init__(self, file_path: str) -> None:
-        self._path, self._shared = file_path + ".locked", file_path + ".lock"
+        self._path, self._shared = Path(file_path + ".locked"), Path(file_path + ".lock")
         self._descriptor: int | None = None
         self._taken: tuple[int, int] | None = None  # the lock file of the second part
 
@@ -249,13 +284,13 @@ class _KernelLock(BaseJournalFileLock):
             held = _mark(self._shared)
             if held is not None and held[:2] == self._taken:  # else it was broken, and is somebody else's
                 with suppress(FileNotFoundError):
-                    os.unlink(self._shared)
+                    self._shared.unlink()
             os.close(descriptor)
 
     def _is_there(self, descriptor: int) -> bool:
         """Return whether the file is the one that others find: somebody may have removed it meanwhile."""
         try:
-            found = os.stat(self._path)
+            found = self._path.stat()
         except FileNotFoundError:
             return False
         return (found.st_dev, found.st_ino) == _inode(descriptor)
@@ -297,15 +332,15 @@ class _KernelLock(BaseJournalFileLock):
     def _break(self, held: tuple[int, int, int]) -> None:
         """Remove a lock that was left behind, but no other one that was made meanwhile."""
         _logger.warning("%s was held for %g s without a sign of life; it is removed", self._shared, _GRACE)
-        aside = f"{self._shared}{uuid.uuid4().hex}.rename"
+        aside = Path(f"{self._shared}{uuid.uuid4().hex}.rename")
         try:
-            os.rename(self._shared, aside)
+            self._shared.rename(aside)
         except FileNotFoundError:
             return
         if _mark(aside) != held:
             with suppress(OSError):
                 os.link(aside, self._shared, follow_symlinks=False)
-        os.unlink(aside)
+        aside.unlink()
 
 
 def _inode(descriptor: int) -> tuple[int, int]:
@@ -314,10 +349,10 @@ def _inode(descriptor: int) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _mark(path: str) -> tuple[int, int, int] | None:
-    """Return what tells one holder of a lock file from the next: the file, and when it was written; None without one."""
+def _mark(path: Path) -> tuple[int, int, int] | None:
+    """Return what tells a holder of a lock file from the next: the file, and when it was written; None without one."""
     try:
-        found = os.lstat(path)
+        found = path.lstat()
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino, found.st_mtime_ns
