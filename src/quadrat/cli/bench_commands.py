@@ -281,8 +281,8 @@ def _counted(path: str, found: ResultsFile, counts: Mapping[str, Any]) -> str:
     said = f"{path}: {'; '.join(part for part in parts if part) or 'no rows'}."
     if found.repeated and counts["added"]:
         said += (
-            f" {many(found.repeated, 'row')} came from a file of this name before, and the others are new; a row that was"
-            " changed is one of these, and what was told of it before stays."
+            f" {many(found.repeated, 'row')} came from a file of this name before, and the others are new; a row that"
+            " was changed is one of these, and what was told of it before stays."
         )
     return said
 

@@ -4,8 +4,8 @@ No clock of any machine is believed. Of a process on this machine the kernel say
 sign of life every ten seconds, and is dead when none came for half a minute, as measured here by a clock that nobody
 sets.
 
-The lease is an attribute of the study that changes in single steps (`transitions.exchange`): from the one that was looked
-at, or none, to one's own. So of several processes that find a study free, or its coordinator dead, one has it.
+The lease is an attribute of the study that changes in single steps (`transitions.exchange`): from the one that was
+looked at, or none, to one's own. So of several processes that find a study free, or its coordinator dead, one has it.
 """
 
 from __future__ import annotations

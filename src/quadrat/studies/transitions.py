@@ -12,12 +12,13 @@ that attempt the same transition exactly one makes it, and the others are told t
 meanwhile leaves the state before or the state after; in a journal it may leave notes of a trial that still runs, which
 whoever ends the trial replaces.
 
-Storages of other kinds (Optuna's proxy over gRPC, a journal in Redis) look first and write then: between the two another
-process may write.
+On storages of other kinds (Optuna's proxy over gRPC, a journal in Redis) another process may write between the look and
+the write.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -26,6 +27,7 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from optuna.distributions import BaseDistribution, distribution_to_json
 from optuna.storages import BaseStorage, InMemoryStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import BaseJournalBackend, JournalFileBackend
 from optuna.storages.journal._file import get_lock_file
@@ -178,6 +180,7 @@ class _JournalSteps(_Steps):
     def __init__(self, storage: JournalStorage) -> None:
         self._state = storage._replay_result
         self._records = _Records()
+        self._last: tuple[dict[str, BaseDistribution], dict[str, str]] | None = None
         self._writer: Any = JournalStorage(self._records)  # makes the records that Optuna would, and applies none
         self._writer._replay_result._worker_id_prefix = storage._worker_id_prefix
         self._writer._replay_result._last_created_trial_id_by_this_process = -1
@@ -209,7 +212,18 @@ class _JournalSteps(_Steps):
 
     def add_trials(self, study_id: int, trials: Sequence[FrozenTrial]) -> None:
         for trial in trials:
-            self._writer.create_new_trial(study_id, trial)
+            bare = copy.copy(trial)
+            bare.params, bare.distributions = {}, {}
+            self._writer.create_new_trial(study_id, bare)
+            codes = {name: trial.distributions[name].to_internal_repr(param) for name, param in trial.params.items()}
+            self._records.all[-1] |= {"distributions": self._texts(trial.distributions), "params": codes}
+
+    def _texts(self, distributions: dict[str, BaseDistribution]) -> dict[str, str]:
+        """Return distributions as Optuna writes them; trials from one file have the same ones."""
+        if self._last is None or self._last[0] is not distributions:
+            texts = {name: distribution_to_json(distribution) for name, distribution in distributions.items()}
+            self._last = distributions, texts
+        return self._last[1]
 
 
 @contextmanager
@@ -267,7 +281,7 @@ class _DatabaseSteps(_Steps):
         self._hold(study_id)
         model = self._models.StudyUserAttributeModel
         row = self._session.query(model).filter(model.study_id == study_id, model.key == name).one_or_none()
-        if (None if row is None else json.loads(row.value_json)) != old:
+        if (None if row is None else json.loads(str(row.value_json))) != old:
             return False
         if row is None:
             self._session.add(model(study_id=study_id, key=name, value_json=json.dumps(new)))
@@ -285,15 +299,16 @@ class _DatabaseSteps(_Steps):
     def rows(self, study_id: int, first: int) -> tuple[set[str], int]:
         self._hold(study_id)
         mark, trial = self._models.TrialSystemAttributeModel, self._models.TrialModel
-        marks = self._session.query(mark.value_json).join(trial).filter(
-            trial.study_id == study_id, trial.number >= first, mark.key == ROW
+        marks = (
+            self._session.query(mark.value_json)
+            .join(trial)
+            .filter(trial.study_id == study_id, trial.number >= first, mark.key == ROW)
         )
         count = self._session.query(trial).filter(trial.study_id == study_id).count()
         return {json.loads(text) for (text,) in marks}, count
 
     def add_trials(self, study_id: int, trials: Sequence[FrozenTrial]) -> None:
         """Insert all of a table at once: Optuna asks a dozen times for each trial."""
-        from optuna.distributions import distribution_to_json
         from sqlalchemy import insert
 
         if not trials:
@@ -308,8 +323,11 @@ class _DatabaseSteps(_Steps):
         known = session.query(trial_model.number, trial_model.trial_id).filter(
             trial_model.study_id == study_id, trial_model.number >= first
         )
-        ids = {number: trial_id for number, trial_id in known}
-        values, params, notes, marks = [], [], [], []
+        ids = dict(known)
+        values: list[dict[str, Any]] = []
+        params: list[dict[str, Any]] = []
+        notes: list[dict[str, Any]] = []
+        marks: list[dict[str, Any]] = []
         for number, trial in numbered.items():
             owner = {"trial_id": ids[number]}
             for objective, value in enumerate(trial.values or ()):

@@ -106,7 +106,9 @@ class Auto(Method):
         handles=("pending points", "replicates", "standard errors", "integers and choices", "failures", "constraints"),
     )
     estimates_gain: ClassVar[bool] = True
-    version: ClassVar[int] = 3  # 1 had modes of the hyper-posterior and factors, 2 narrower priors of noise and amplitude
+    version: ClassVar[int] = (
+        3  # 1 had modes of the hyper-posterior and factors, 2 narrower priors of noise and amplitude
+    )
 
     n_initial: int = 5
     noise: float | None = None
