@@ -157,9 +157,7 @@ class Comparison:
         """The same, run by run; regrets below `least` count as it."""
         return paired_ratio(self._pairs(method, other, problems, measure), least=least)
 
-    def _pairs(
-        self, method: str, other: str, problems: Sequence[str], measure: Measure
-    ) -> list[tuple[Array, Array]]:
+    def _pairs(self, method: str, other: str, problems: Sequence[str], measure: Measure) -> list[tuple[Array, Array]]:
         pairs = []
         for problem in problems:
             common = self.seeds(method, problem) & self.seeds(other, problem)

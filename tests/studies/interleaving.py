@@ -19,7 +19,7 @@ class Killed(BaseException):
     """What an actor dies of, as of kill -9: nothing that it would do later happens, but the kernel lets go of locks."""
 
 
-class Redundant(Exception):  # noqa: N818  # no error
+class Redundant(Exception):
     """An order that is another one's in all that matters."""
 
 
