@@ -50,7 +50,9 @@ def test_gains_are_those_of_the_likelihood_where_the_amplitude_is_integrated() -
         inverse = np.linalg.inv(B)
         u = inverse.sum(axis=1)
         Q = data.y @ inverse @ data.y - (u @ data.y) ** 2 / u.sum() + data.scatter.sum() / rho
-        return float(-0.5 * np.linalg.slogdet(B)[1] - 0.5 * log(u.sum()) - (1 + (11 - 1) / 2) * log(HyperPriors().rate + Q / 2))
+        return float(
+            -0.5 * np.linalg.slogdet(B)[1] - 0.5 * log(u.sum()) - (1 + (11 - 1) / 2) * log(HyperPriors().rate + Q / 2)
+        )
 
     grid = np.append(0.0, np.exp(np.linspace(-9, 9, 1801)))
     for row in range(9):

@@ -445,7 +445,7 @@ def test_threads_on_a_database_do_it_once(attempt: str, tmp_path: Path) -> None:
     for number in range(4):
         trial_id, gate = study.ask()._trial_id, Barrier(len(studies))
 
-        def act(one: Study, gate: Barrier = gate, trial_id: int = trial_id, number: int = number) -> object:
+        def act(one: Study, gate: Barrier = gate, trial_id: int = trial_id, number: int = number) -> bool:
             storage, me = one._storage, studies.index(one)
             gate.wait()
             if attempt == "tell":
