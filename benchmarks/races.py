@@ -5,7 +5,8 @@
 Two processes live through all pairs of a storage and meet at a barrier before each. Of two tells exactly one is
 acknowledged, and the trial says what that one told: another count is lost or doubled, another content is mixed. Of two
 coordinators never both run at once; no trial is evaluated twice, none is left. Of two imports each row is there once.
-Unless it is --smoke, what is found is kept in benchmarks/results/races.jsonl; --write updates races.md beside it.
+Unless it is --smoke, what is found is kept in benchmarks/results/races.jsonl, and what is there is not done
+again; --write updates races.md beside it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ import optuna
 from optuna.distributions import FloatDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState, create_trial
-from regret.rows import Row, stamp
+from regret.rows import Row, read_rows, stamp
 from tests.postgres import PostgresServer, why_not
 
 import quadrat as qd
@@ -213,7 +214,8 @@ def storages(folder: Path) -> Iterator[dict[str, Callable[[], str]]]:
 
 
 def raced(smoke: bool) -> list[Row]:
-    found: list[Row] = []
+    found = [] if smoke or not ROWS.exists() else read_rows(ROWS)
+    done = {(row["storage"], row["what"]) for row in found}
     with tempfile.TemporaryDirectory() as folder, storages(Path(folder)) as kinds:
         for storage, new in kinds.items():
             if smoke and storage == "PostgreSQL":
@@ -221,15 +223,18 @@ def raced(smoke: bool) -> list[Row]:
             pair = Pair()
             try:
                 for what, count in (SMOKE if smoke else SIZES).items():
+                    if (storage, what) in done:
+                        continue
                     print(f"{storage}, {what} ...", file=sys.stderr, flush=True)
                     begun = time.perf_counter()
                     counts = race(what, count, pair, new)
                     seconds = round(time.perf_counter() - begun, 1)
                     found.append({"storage": storage, "what": what, **counts, "seconds": seconds, **stamp(("optuna",))})
+                    if not smoke:
+                        with ROWS.open("a") as file:
+                            file.write(json.dumps(found[-1]) + "\n")
             finally:
                 pair.end()
-    if not smoke:
-        ROWS.write_text("".join(json.dumps(row) + "\n" for row in found))
     return found
 
 

@@ -33,7 +33,7 @@ from quadrat.studies import journal, transitions
 from quadrat.studies import lease as lease_module
 from quadrat.studies.journal import journal_storage
 from quadrat.studies.lease import Lease
-from quadrat.studies.telling import FAILURE, AlreadyTold, tell_outcome
+from quadrat.studies.telling import FAILURE, TrialIsOver, tell_outcome
 from quadrat.studies.transitions import ROW, Ending, add_trials, end_trial, end_trials, exchange
 from quadrat.studies.trials import REPLICATES, STANDARD_ERROR, complete_constraints
 
@@ -143,7 +143,7 @@ def check_one_is_acknowledged(outcome: Outcome) -> None:
     for seen in outcome.seen:
         assert seen[0] is TrialState.RUNNING or seen == WRITTEN[winner]
     for name, result in outcome.results.items():
-        assert name in (winner, "reader") or isinstance(result, AlreadyTold), result
+        assert name in (winner, "reader") or isinstance(result, TrialIsOver), result
 
 
 @on_each
@@ -199,7 +199,7 @@ def test_the_scheduler_finds_what_a_tell_in_several_steps_does(
             wrong.add("mixed")
         elif len(outcome.acknowledged) != 1:
             wrong.add("doubled")
-        wrong |= {"raw error" for one in outcome.results.values() if not isinstance(one, TrialState | AlreadyTold)}
+        wrong |= {"raw error" for one in outcome.results.values() if not isinstance(one, TrialState | TrialIsOver)}
     assert "mixed" in wrong
 
 
@@ -350,7 +350,7 @@ class EqualStorages(RuleBasedStateMachine):
             trial = optuna.trial.Trial(study, study.trials[number]._trial_id)
             try:
                 tell_outcome(study, trial, TOLD[outcome])
-            except AlreadyTold:
+            except TrialIsOver:
                 return False
             except InvalidInput:  # other constraints than those of the first trial that had any
                 return True

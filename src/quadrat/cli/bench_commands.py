@@ -32,7 +32,7 @@ from quadrat.studies.opening import check_one_objective, find_study, open_study
 from quadrat.studies.results_file import ResultsFile, read_results, write_results
 from quadrat.studies.running_trials import why_chosen
 from quadrat.studies.storage import open_storage, place
-from quadrat.studies.telling import FAILURE, AlreadyTold, tell_outcome
+from quadrat.studies.telling import FAILURE, TrialIsOver, tell_outcome
 
 __all__ = ["Beginning", "ask", "refuse", "tell", "tell_file"]
 
@@ -133,7 +133,7 @@ def tell(
         )
     try:
         tell_outcome(study, optuna.trial.Trial(study, trial._trial_id), outcome, reason=reason)
-    except AlreadyTold:  # just now
+    except TrialIsOver:  # just now
         _running(study, number)
         raise
     told = study.get_trials(deepcopy=False)[number]
@@ -180,7 +180,7 @@ def _asked(study: Study, space: Space) -> tuple[int, dict[str, Any], str]:
         params = suggest(trial, space)
         return trial.number, params, why_chosen(study._storage.get_trial(trial._trial_id)) or "the only setting"
     except BaseException:  # such as Ctrl-C: nobody knows of this trial, so nobody would end it
-        with suppress(AlreadyTold):
+        with suppress(TrialIsOver):
             tell_outcome(study, trial, FAILED, reason="interrupted while it was asked")
         raise
 

@@ -37,7 +37,7 @@ from quadrat.studies.lease import Lease
 from quadrat.studies.notes import keep_space, kept_method
 from quadrat.studies.outage import Outage, is_away
 from quadrat.studies.recommendation import recommendation_in, run_of
-from quadrat.studies.telling import AlreadyTold, prune, tell_outcome
+from quadrat.studies.telling import TrialIsOver, prune, tell_outcome
 
 __all__ = ["Coordinator"]
 
@@ -187,11 +187,11 @@ class Coordinator:
             if OWNER in trial.user_attrs or not trial.params:
                 _logger.warning("trial %d was begun and not ended; it is evaluated again", trial.number)
                 self._evaluations[trial.number] = trial.system_attrs.get(BEGUN, int(OWNER in trial.user_attrs))
-                with self._unless_told(trial.number):
+                with self._unless_over(trial.number):
                     self._loop.evaluate_first([self._begun(optuna.trial.Trial(self._study, trial._trial_id))])
 
     @contextmanager
-    def _unless_told(self, number: int) -> Iterator[None]:
+    def _unless_over(self, number: int) -> Iterator[None]:
         """Leave a block where Optuna refuses to write to a trial, because somebody told it meanwhile."""
         try:
             yield
@@ -223,7 +223,7 @@ class Coordinator:
             if sum(trial.state is not TrialState.WAITING for trial in trials) >= self._n_trials:
                 return None
             trial = self._study.ask()
-            with self._unless_told(trial.number):
+            with self._unless_over(trial.number):
                 return self._begun(trial)
 
     def ending(self) -> str | None:
@@ -263,7 +263,7 @@ class Coordinator:
         number = finished.trial.number
         try:
             state = self._tell(optuna.trial.Trial(self._study, self._ids[number]), finished)
-        except AlreadyTold:
+        except TrialIsOver:
             _logger.warning("trial %d was told meanwhile; what came out here is dropped", number)
             state = self._study._storage.get_trial(self._ids[number]).state
         self._outage.end()
@@ -291,7 +291,7 @@ class Coordinator:
         if error is None:
             try:
                 return tell_outcome(self._study, handle, finished.outcome)
-            except AlreadyTold:
+            except TrialIsOver:
                 raise
             except InvalidInput as refused:
                 error = refused
@@ -300,7 +300,7 @@ class Coordinator:
         if isinstance(error, optuna.TrialPruned):
             return prune(self._study, handle)
         if self._study._storage.get_trial(handle._trial_id).state is not TrialState.RUNNING:
-            raise AlreadyTold(f"trial {finished.trial.number}")  # why it failed, such as that it was told, is no news
+            raise TrialIsOver(f"trial {finished.trial.number}")  # why it failed, such as that it was told, is no news
         _logger.warning("trial %d failed at %r", finished.trial.number, handle.params, exc_info=error)
         return tell_outcome(self._study, handle, FAILED, reason=failure_text(error))
 

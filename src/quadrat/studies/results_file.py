@@ -34,7 +34,7 @@ from quadrat.errors import InvalidInput
 from quadrat.optimizer.outcome import Estimate, Reading, read_outcome
 from quadrat.space import Categorical, Fixed, Float, Parameter, Space
 from quadrat.studies.distributions import OwnSpace, distribution_of
-from quadrat.studies.telling import FAILURE, AlreadyTold, ending_of
+from quadrat.studies.telling import FAILURE, TrialIsOver, ending_of
 from quadrat.studies.transitions import ROW, add_trials, end_trials
 from quadrat.studies.trials import STANDARD_ERROR
 
@@ -144,7 +144,7 @@ def write_results(study: Study, results: list[FileResult], space: Space) -> None
 
     Raises
     ------
-    AlreadyTold
+    TrialIsOver
         Trials that somebody told since they were read; all other results are in the study.
     """
     asked = {one.trial._trial_id: one.trial.number for one in results if one.trial is not None}
@@ -153,7 +153,7 @@ def write_results(study: Study, results: list[FileResult], space: Space) -> None
     add_trials(study._storage, study._study_id, _trials_of(results, space))
     if refused:
         numbers = ", ".join(str(asked[trial_id]) for trial_id in refused)
-        raise AlreadyTold(
+        raise TrialIsOver(
             f"number: expected trials that run, got {numbers}, which somebody told just now; what they were told then"
             " stays, and all other rows are in the study"
         )

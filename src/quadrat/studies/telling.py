@@ -15,13 +15,13 @@ from quadrat.studies.notes import METHOD
 from quadrat.studies.transitions import CONSTRAINTS, Ending, end_trial
 from quadrat.studies.trials import REPLICATES, STANDARD_ERROR, complete_constraints
 
-__all__ = ["FAILURE", "AlreadyTold", "ending_of", "prune", "tell_outcome"]
+__all__ = ["FAILURE", "TrialIsOver", "ending_of", "prune", "tell_outcome"]
 
 FAILURE = "quadrat:failure"
 """The user attribute of a failed trial that says why."""
 
 
-class AlreadyTold(InvalidInput):
+class TrialIsOver(InvalidInput):
     """The trial does not run: somebody told it before; nothing of this outcome is stored.
 
     Examples
@@ -34,7 +34,7 @@ class AlreadyTold(InvalidInput):
     'COMPLETE'
     >>> tell_outcome(study, trial, [0.5, 0.7])
     Traceback (most recent call last):
-    quadrat.studies.telling.AlreadyTold: trial 0: expected one that runs, got one that is complete: it was told ...
+    quadrat.studies.telling.TrialIsOver: trial 0: expected one that runs, got one that is complete: it was told ...
     """
 
 
@@ -45,7 +45,7 @@ def tell_outcome(study: Study, trial: Trial, outcome: object, *, reason: str | N
 
     Raises
     ------
-    AlreadyTold
+    TrialIsOver
         The trial does not run.
     """
     names, method = _constrained(study) if isinstance(outcome, Measured) and outcome.constraints else ((), Auto())
@@ -60,7 +60,7 @@ def prune(study: Study, trial: Trial) -> TrialState:
 
     Raises
     ------
-    AlreadyTold
+    TrialIsOver
         The trial does not run.
     """
     found = study._storage.get_trial(trial._trial_id)
@@ -87,15 +87,15 @@ def _end(study: Study, trial: Trial, ending: Ending) -> None:
     storage, number = study._storage, trial._trial_id
     found = storage.get_trial(number)
     if found.state is not TrialState.RUNNING:
-        raise _already_told(found)
+        raise _refusal(found)
     values = None if ending.value is None else [ending.value]
     study.sampler.after_trial(study, found, ending.state, values)
     if not end_trial(storage, number, ending):
-        raise _already_told(storage.get_trial(number))
+        raise _refusal(storage.get_trial(number))
 
 
-def _already_told(found: FrozenTrial) -> AlreadyTold:
-    return AlreadyTold(
+def _refusal(found: FrozenTrial) -> TrialIsOver:
+    return TrialIsOver(
         f"trial {found.number}: expected one that runs, got one that is {found.state.name.lower()}: it was told before;"
         " what it was told then stays"
     )
