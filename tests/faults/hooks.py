@@ -117,20 +117,20 @@ def _writing(passed: Callable[[], bool], strike: Callable[[], None]) -> None:
 
 
 def _torn(passed: Callable[[], bool], strike: Callable[[], None]) -> None:
-    from quadrat.studies.journal import SoundJournalBackend
+    from quadrat.studies import journal
 
-    append = SoundJournalBackend.append_logs
+    append = journal.append_records
 
-    def struck(self: SoundJournalBackend, logs: Any) -> None:
+    def struck(path: str, logs: Any) -> None:
         if passed():
             text = "".join(json.dumps(log) + "\n" for log in logs)
-            with Path(self._file_path).open("a") as file:
+            with Path(path).open("a") as file:
                 file.write(text[: random.Random(text).randrange(1, len(text))])  # noqa: S311
                 file.flush()
                 strike()
-        append(self, logs)
+        append(path, logs)
 
-    SoundJournalBackend.append_logs = struck  # type: ignore[method-assign]
+    journal.append_records = struck
 
 
 _PLACES = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,8 +17,9 @@ from typing import Any
 import optuna
 import pytest
 from optuna.storages import JournalStorage
-from optuna.storages.journal import JournalFileBackend
+from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock, JournalFileSymlinkLock
 
+from quadrat.studies import journal
 from quadrat.studies.journal import SoundJournalBackend, journal_storage
 
 LINES: list[dict[str, Any]] = [{"op": 0, "n": 1}, {"op": 1, "text": "ä" * 5}, {"op": 2, "values": [1.0, 2.0]}]
@@ -207,3 +210,164 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pyte
     assert lines_in(path) == LINES[:1]
     backend.append_logs(LINES[1:])
     assert lines_in(path) == LINES
+
+
+# --- sharing a journal with programs that have Optuna's own backend
+
+STOCK = """
+import sys, time
+from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock, JournalFileSymlinkLock
+lock = {"symlink": JournalFileSymlinkLock, "open": JournalFileOpenLock}[sys.argv[2]](sys.argv[1])
+backend = JournalFileBackend(sys.argv[1], lock)
+print("ready", flush=True)
+for number in range(60):
+    backend.append_logs([{"op": "theirs", "number": number}])
+"""
+
+
+@pytest.mark.parametrize("lock", ["symlink", "open"])
+def test_records_of_a_program_with_optunas_own_backend_stay(lock: str, tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    backend = SoundJournalBackend(str(path))
+    command = [sys.executable, "-c", STOCK, str(path), lock]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        count = 0
+        while process.poll() is None:
+            backend.append_logs([{"op": "ours", "number": count}])
+            count += 1
+            time.sleep(0.005)  # Optuna waits ever longer between its attempts
+    assert process.returncode == 0
+    found: list[Any] = lines_in(path)
+    for who, many in (("theirs", 60), ("ours", count)):
+        assert [record["number"] for record in found if record["op"] == who] == list(range(many))
+    assert not (tmp_path / "journal.lock").exists()
+
+
+@pytest.mark.parametrize("make", [JournalFileSymlinkLock, JournalFileOpenLock])
+def test_nobody_writes_while_optunas_lock_is_held(make: Any, tmp_path: Path) -> None:
+    """Half a record of another program, which is being written, is not cut off."""
+    path = tmp_path / "journal"
+    backend = SoundJournalBackend(str(path))
+    backend.append_logs(LINES[:1])
+    lock = make(str(path))
+    lock.acquire()
+    with ThreadPoolExecutor(1) as pool, path.open("ab", buffering=0) as theirs:
+        theirs.write(b'{"op":"the')
+        waiting = pool.submit(backend.append_logs, LINES[1:])
+        time.sleep(0.1)
+        theirs.write(b'irs"}\n')
+        lock.release()
+        waiting.result()
+    assert lines_in(path) == [LINES[0], {"op": "theirs"}, *LINES[1:]]
+
+
+@pytest.mark.parametrize("make", [JournalFileSymlinkLock, JournalFileOpenLock])
+def test_optunas_backends_wait_for_this_one(make: Any, tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    backend, done = SoundJournalBackend(str(path)), threading.Event()
+    theirs = JournalFileBackend(str(path), make(str(path)))
+    backend._lock.acquire()
+
+    def append() -> None:
+        theirs.append_logs([{"op": "theirs"}])
+        done.set()
+
+    thread = threading.Thread(target=append)
+    thread.start()
+    assert not done.wait(0.1)
+    backend._lock.release()
+    thread.join()
+    assert lines_in(path) == [{"op": "theirs"}]
+
+
+@pytest.mark.parametrize("make", [JournalFileSymlinkLock, JournalFileOpenLock])
+def test_a_lock_that_another_program_left_behind_is_removed(
+    make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal"
+    backend = SoundJournalBackend(str(path))
+    make(str(path)).acquire()
+    monkeypatch.setattr(journal, "_GRACE", 0.05)
+    backend.append_logs(LINES)
+    assert lines_in(path) == LINES
+    assert {found.name for found in tmp_path.iterdir()} == {"journal", "journal.locked"}
+
+
+def test_a_lock_that_was_taken_meanwhile_is_not_removed(tmp_path: Path) -> None:
+    """Two that wait for the same dead holder: the second one finds the lock of the first."""
+    path = tmp_path / "journal"
+    lock = SoundJournalBackend(str(path))._lock
+    shared = tmp_path / "journal.lock"
+    shared.touch()
+    old = journal._mark(shared)
+    assert old is not None
+    os.utime(shared, ns=(0, 0))
+    lock._break(old)  # type: ignore[attr-defined]
+    assert shared.exists()
+    assert not list(tmp_path.glob("*.rename"))
+
+
+def test_a_file_system_without_second_names_has_the_lock_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def link(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", link)
+    path = tmp_path / "journal"
+    backend = SoundJournalBackend(str(path))
+    backend._lock.acquire()
+    with pytest.raises(FileExistsError):
+        (tmp_path / "journal.lock").touch(exist_ok=False)
+    backend._lock.release()
+    assert not (tmp_path / "journal.lock").exists()
+
+
+# --- a write that fails in the middle
+
+LIMITED = """
+import os, resource, signal, sys
+from pathlib import Path
+from quadrat.studies.journal import SoundJournalBackend
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+path = Path(sys.argv[1])
+backend, size = SoundJournalBackend(str(path)), path.stat().st_size
+for reserved in (True, False):
+    for room in (0, 1, 60, 100, 150):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + room, resource.RLIM_INFINITY))
+        try:
+            backend.append_logs([{"op": number, "text": "x" * 40} for number in range(3)])
+        except OSError as error:
+            assert path.stat().st_size == size, (reserved, room)
+            print(error.errno)
+    if hasattr(os, "posix_fallocate"):
+        del os.posix_fallocate
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a limit on the size of files")
+def test_a_file_that_may_not_grow_is_as_it_was(tmp_path: Path) -> None:
+    """A part of the text fits, also whole lines of it: none of it is there."""
+    path = tmp_path / "journal"
+    SoundJournalBackend(str(path)).append_logs(LINES)
+    before = path.read_bytes()
+    out = subprocess.run([sys.executable, "-c", LIMITED, str(path)], capture_output=True, text=True)
+    assert (out.stdout, out.stderr) == (f"{errno.EFBIG}\n" * 10, "")
+    assert path.read_bytes() == before
+
+
+def test_room_is_made_before_a_record_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who reads a record that is taken back would miss the one that comes in its place."""
+    path = tmp_path / "journal"
+    backend, reader = SoundJournalBackend(str(path)), SoundJournalBackend(str(path))
+    backend.append_logs(LINES)
+    monkeypatch.setattr(os, "posix_fallocate", lambda *_: refuse(reader, path))
+    with pytest.raises(OSError, match="No space left"):
+        backend.append_logs([{"op": 9}])
+
+
+def refuse(reader: SoundJournalBackend, path: Path) -> None:
+    """A disk that turns out to be full when the file has grown, and somebody who reads meanwhile."""
+    os.truncate(path, path.stat().st_size + 5)
+    assert list(reader.read_logs(0)) == LINES
+    raise OSError(errno.ENOSPC, "No space left on device")

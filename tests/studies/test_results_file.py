@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import quadrat as qd
 from quadrat.errors import InvalidInput
 from quadrat.optimizer.outcome import Reading
 from quadrat.space import Categorical, Fixed, Float, Int, Space
+from quadrat.studies import journal, transitions
 from quadrat.studies.opening import open_study
 from quadrat.studies.results_file import ResultsFile, read_results, write_csv, write_results
 from quadrat.studies.telling import FAILURE
@@ -265,3 +267,79 @@ def test_results_are_written_as_if_they_had_been_told(tmp_path: Path, study: Stu
     assert trials[3].distributions["depth"] == IntDistribution(1, 9)
     assert trials[3].distributions["kind"] == CategoricalDistribution(["linear", "tree", None])
     assert all(trial.datetime_complete is not None for trial in trials)
+
+
+# --- the same file again
+
+TOP = HEADER + "\n"
+LINES = [f"0.{digit},linear,,TRUE,1,{digit}" for digit in range(1, 8)]
+
+
+def told_from(path: Path, study: Study, lines: list[str], name: str = "old.csv") -> tuple[int, int]:
+    """Tell the rows of a file; return how many were in the study before, and how many trials it has now."""
+    (path / name).write_text(TOP + "\n".join(lines) + "\n")
+    found = read_results(str(path / name), SPACE, study.get_trials(deepcopy=False))
+    write_results(study, found.results, SPACE)
+    return found.repeated, len(study.trials) - 3
+
+
+def test_the_same_file_again_adds_nothing(tmp_path: Path, study: Study) -> None:
+    assert told_from(tmp_path, study, LINES) == (0, 7)
+    assert told_from(tmp_path, study, LINES) == (7, 7)
+
+
+def test_of_a_file_that_has_grown_the_new_rows_are_added_wherever_they_stand(tmp_path: Path, study: Study) -> None:
+    told_from(tmp_path, study, LINES[:5])
+    assert told_from(tmp_path, study, [LINES[6], *reversed(LINES[:5]), LINES[5]]) == (5, 7)
+
+
+def test_equal_rows_are_several_results(tmp_path: Path, study: Study) -> None:
+    """In one file, as replicates are; and in files of two names, as those of two days are."""
+    assert told_from(tmp_path, study, [LINES[0]] * 3) == (0, 3)
+    assert told_from(tmp_path, study, [LINES[0]] * 4) == (3, 4)
+    assert told_from(tmp_path, study, [LINES[0]] * 2, name="tuesday.csv") == (0, 6)
+
+
+def test_the_same_rows_in_other_words_are_the_same(tmp_path: Path, study: Study) -> None:
+    told_from(tmp_path, study, ["0.5,linear,,TRUE,1,3"])
+    assert told_from(tmp_path, study, [" 0.50 ,linear,,true,1.0,3.0"]) == (1, 1)
+
+
+@pytest.mark.parametrize("records", range(1, 8))
+def test_an_import_that_was_killed_goes_on_where_it_was(
+    records: int, tmp_path: Path, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed after any record, in parts of three: the same command adds what is missing."""
+    monkeypatch.setattr(transitions, "_PART", 3)
+    append, left = journal.append_records, records
+
+    def killed(path: str, logs: Sequence[dict[str, Any]]) -> None:
+        nonlocal left
+        append(path, logs[:left])
+        left -= len(logs)
+        if left <= 0:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(journal, "append_records", killed)
+    with pytest.raises(KeyboardInterrupt):
+        told_from(tmp_path, study, LINES)
+    monkeypatch.setattr(journal, "append_records", append)
+    again = optuna.load_study(study_name=study.study_name, storage=qd.journal_storage(tmp_path / "journal"))
+    assert told_from(tmp_path, again, LINES) == (records, 7)
+    assert sorted(trial.values[0] for trial in again.trials[3:]) == list(range(1, 8))
+
+
+def test_a_trial_that_somebody_told_meanwhile_is_named_and_the_others_are_told(tmp_path: Path, study: Study) -> None:
+    found = read(tmp_path, f"number,{HEADER}\n0,,,,,,7\n,{ROW}\n", study)
+    study.tell(0, 1.0)
+    with pytest.raises(InvalidInput, match="expected trials that run, got 0, which somebody told just now"):
+        write_results(study, found.results, SPACE)
+    assert [trial.value for trial in study.trials] == [1.0, 2.0, None, 3.0]
+
+
+def test_rows_are_written_together(tmp_path: Path, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One synchronisation with the disk for thousands, not one for each."""
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    told_from(tmp_path, study, LINES * 200)
+    assert len(synced) == 1

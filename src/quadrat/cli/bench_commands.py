@@ -6,7 +6,8 @@ Each command is a process of its own: the study is all that they share.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from textwrap import fill
 from typing import Any
@@ -32,9 +33,11 @@ from quadrat.studies.results_file import ResultsFile, read_results, write_result
 from quadrat.studies.running_trials import why_chosen
 from quadrat.studies.sampler import QuadratSampler
 from quadrat.studies.storage import open_storage, place
-from quadrat.studies.telling import FAILURE, tell_outcome
+from quadrat.studies.telling import FAILURE, TrialIsOver, tell_outcome
 
 __all__ = ["Beginning", "ask", "refuse", "tell", "tell_file"]
+
+_MANY = 100_000  # complete trials, of which a recommendation takes minutes and gigabytes
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,7 @@ def tell(
         )
     try:
         tell_outcome(study, optuna.trial.Trial(study, trial._trial_id), outcome, reason=reason)
-    except (RuntimeError, ValueError):  # somebody told it just now; Optuna 4.0 has no narrower error than the first
+    except TrialIsOver:  # just now
         _running(study, number)
         raise
     told = study.get_trials(deepcopy=False)[number]
@@ -154,13 +157,14 @@ def tell_file(
     trials = [] if before is None else before.get_trials(deepcopy=False)
     found = read_results(path, space, trials, value=value, sem=sem)
     study = beginning.open(storage, where, space)
+    counts = _counts(found)
     write_results(study, found.results, space)
     if as_json:
-        print_json(_counts(found))
+        print_json(counts)
         return
     if before is None:
         Screen().say(f"New study {described(study, where)}.")
-    _say_recommended(study, _counted(path, found))
+    _say_recommended(study, _counted(path, found, counts))
 
 
 def refuse(expected: str, **options: object) -> None:
@@ -181,7 +185,8 @@ def _asked(study: Study, space: Space) -> tuple[int, dict[str, Any], str]:
         params = suggest(trial, space)
         return trial.number, params, why_chosen(study._storage.get_trial(trial._trial_id)) or "the only setting"
     except BaseException:  # such as Ctrl-C: nobody knows of this trial, so nobody would end it
-        tell_outcome(study, trial, FAILED, reason="interrupted while it was asked")
+        with suppress(TrialIsOver):
+            tell_outcome(study, trial, FAILED, reason="interrupted while it was asked")
         raise
 
 
@@ -236,6 +241,10 @@ def _say_recommended(study: Study, first: str) -> None:
     screen = Screen()
     waiting = _running_numbers(study)
     _say(screen, first + (f" Without a result yet: {_trials(waiting)}." if waiting else ""))
+    complete = len(study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)))
+    if complete > _MANY:
+        screen.say(f"Of {complete:,} complete trials a recommendation takes long: quadrat best prints it.")
+        return
     try:
         table, _ = best_table(study)
     except NotAvailable:
@@ -265,8 +274,7 @@ def _counts(found: ResultsFile) -> dict[str, Any]:
     }
 
 
-def _counted(path: str, found: ResultsFile) -> str:
-    counts = _counts(found)
+def _counted(path: str, found: ResultsFile, counts: Mapping[str, Any]) -> str:
     parts = [
         f"{many(counts['added'], 'trial')} added" if counts["added"] else "",
         f"{_trials(counts['told'])} told" if counts["told"] else "",
@@ -275,7 +283,13 @@ def _counted(path: str, found: ResultsFile) -> str:
         f"{many(found.unmeasured, 'row')} without a result" if found.unmeasured else "",
         f"not used: {', '.join(found.ignored)}" if found.ignored else "",
     ]
-    return f"{path}: {'; '.join(part for part in parts if part) or 'no rows'}."
+    said = f"{path}: {'; '.join(part for part in parts if part) or 'no rows'}."
+    if found.repeated and counts["added"]:
+        said += (
+            f" {many(found.repeated, 'row')} came from a file of this name before, and the others are new; a row that"
+            " was changed is one of these, and what was told of it before stays."
+        )
+    return said
 
 
 def _running_numbers(study: Study) -> list[int]:

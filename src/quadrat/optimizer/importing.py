@@ -268,7 +268,8 @@ def constraints_of(trial: Any) -> Mapping[str, float]:
     if named is None:  # Optuna 4 keeps a list, which Optuna 5 reads with these names
         unnamed = getattr(trial, "system_attrs", {}).get("constraints") or ()
         named = {str(i): value for i, value in enumerate(unnamed)}
-    return named or {}
+    # None stands where a program died that told it, and another told the trial anew.
+    return {name: value for name, value in (named or {}).items() if value is not None}
 
 
 class Table(Protocol):

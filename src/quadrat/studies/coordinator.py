@@ -13,7 +13,8 @@ import logging
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -38,13 +39,14 @@ from quadrat.studies.notes import keep_space, kept_method
 from quadrat.studies.outage import Outage, is_away
 from quadrat.studies.recommendation import recommendation_in, run_of
 from quadrat.studies.sampler import QuadratSampler
-from quadrat.studies.telling import tell_outcome
+from quadrat.studies.telling import TrialIsOver, prune, tell_outcome
 
 __all__ = ["Coordinator"]
 
 RETRIES = 2  # times that a trial is evaluated again after its worker died or took too long
 BEGUN = "quadrat:evaluations"
 """The system attribute of a trial: how many of its evaluations began. Without it one did if the trial has an owner."""
+_TOLD = getattr(optuna.exceptions, "UpdateFinishedTrialError", RuntimeError)  # Optuna 4.0 has no narrower error
 FIRST_FAILURES = 5  # failures from the very first trial on after which a run ends: the objective has a mistake
 _logger = logging.getLogger(__name__)
 
@@ -156,8 +158,8 @@ class Coordinator:
     def _run(self, lease: Lease) -> None:
         over = adopted = False
         while not over:
-            lease.check()
             try:
+                lease.check()
                 if not adopted:
                     self._adopt()
                     adopted = True
@@ -190,7 +192,19 @@ class Coordinator:
             if OWNER in trial.user_attrs or not trial.params:
                 _logger.warning("trial %d was begun and not ended; it is evaluated again", trial.number)
                 self._evaluations[trial.number] = trial.system_attrs.get(BEGUN, int(OWNER in trial.user_attrs))
-                self._loop.evaluate_first([self._begun(optuna.trial.Trial(self._study, trial._trial_id))])
+                with self._unless_over(trial.number):
+                    self._loop.evaluate_first([self._begun(optuna.trial.Trial(self._study, trial._trial_id))])
+
+    @contextmanager
+    def _unless_over(self, number: int) -> Iterator[None]:
+        """Leave a block where Optuna refuses to write to a trial, because somebody told it meanwhile."""
+        try:
+            yield
+        except _TOLD:
+            found = self._study.get_trials(deepcopy=False)[number]
+            if not found.state.is_finished():
+                raise
+            _logger.warning("trial %d was told meanwhile; it is not evaluated", number)
 
     def _begun(self, trial: optuna.Trial) -> Trial:
         """Have the parameters of a trial chosen; return what its worker is given."""
@@ -209,15 +223,18 @@ class Coordinator:
 
     def begin(self) -> Trial | None:
         """Begin a trial in the study; None when it has enough, over or begun, by whomever, or nothing is left."""
-        trials = self._study.get_trials(deepcopy=False)
-        if sum(trial.state is not TrialState.WAITING for trial in trials) >= self._n_trials:
-            return None
-        sampler = self._study.sampler
-        if isinstance(sampler, QuadratSampler) and all(trial.state is not TrialState.WAITING for trial in trials):
-            self._exhausted = sampler.exhausted(self._study)
-            if self._exhausted is not None:
+        while True:
+            trials = self._study.get_trials(deepcopy=False)
+            if sum(trial.state is not TrialState.WAITING for trial in trials) >= self._n_trials:
                 return None
-        return self._begun(self._study.ask())
+            sampler = self._study.sampler
+            if isinstance(sampler, QuadratSampler) and all(one.state is not TrialState.WAITING for one in trials):
+                self._exhausted = sampler.exhausted(self._study)
+                if self._exhausted is not None:
+                    return None
+            trial = self._study.ask()
+            with self._unless_over(trial.number):
+                return self._begun(trial)
 
     def ending(self) -> str | None:
         """Return why nothing more should begin; None as long as there is no reason."""
@@ -242,7 +259,8 @@ class Coordinator:
         """
         count = self._evaluations.get(number, 0) + change
         if count != 1 or number in self._evaluations:
-            self._study._storage.set_trial_system_attr(self._ids[number], BEGUN, count)
+            with suppress(_TOLD):  # somebody told the trial meanwhile: what comes of this evaluation is dropped
+                self._study._storage.set_trial_system_attr(self._ids[number], BEGUN, count)
             self._outage.end()
         self._evaluations[number] = count
         return count
@@ -254,11 +272,11 @@ class Coordinator:
     def tell(self, finished: Finished) -> None:
         """End a `finished` trial in the study, unless somebody else did."""
         number = finished.trial.number
-        state = self._study._storage.get_trial(self._ids[number]).state
-        if state.is_finished():
-            _logger.warning("trial %d was told meanwhile; what came out here is dropped", number)
-        else:
+        try:
             state = self._tell(optuna.trial.Trial(self._study, self._ids[number]), finished)
+        except TrialIsOver:
+            _logger.warning("trial %d was told meanwhile; what came out here is dropped", number)
+            state = self._study._storage.get_trial(self._ids[number]).state
         self._outage.end()
         if state in (TrialState.COMPLETE, TrialState.PRUNED):
             self._first_failures = None
@@ -284,13 +302,16 @@ class Coordinator:
         if error is None:
             try:
                 return tell_outcome(self._study, handle, finished.outcome)
+            except TrialIsOver:
+                raise
             except InvalidInput as refused:
                 error = refused
                 if is_several(finished.outcome):
                     self._mistake = f"trial {finished.trial.number}: {error}"
         if isinstance(error, optuna.TrialPruned):
-            self._study.tell(handle, state=TrialState.PRUNED)
-            return TrialState.PRUNED
+            return prune(self._study, handle)
+        if self._study._storage.get_trial(handle._trial_id).state is not TrialState.RUNNING:
+            raise TrialIsOver(f"trial {finished.trial.number}")  # why it failed, such as that it was told, is no news
         _logger.warning("trial %d failed at %r", finished.trial.number, handle.params, exc_info=error)
         return tell_outcome(self._study, handle, FAILED, reason=failure_text(error))
 

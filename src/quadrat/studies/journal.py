@@ -2,25 +2,37 @@
 
 Optuna's own file backend leaves two things to chance. A process that is killed while it writes leaves half a line, to
 which the next one appends: from then on the file cannot be read. And one that is killed while it holds the lock leaves
-the lock behind, for which others wait half a minute. Here whoever appends first cuts off what is no record, under the
-lock: half a line, or what a power cut left, such as zeros. The lock is the operating system's, which lets go of it when
-its process ends.
+the lock behind, for which others wait half a minute, or with Optuna 4.0 for ever. Here whoever appends first cuts off
+what is no record, under the lock: half a line, or what a power cut left, such as zeros.
+
+The lock has two parts. Processes of Quadrat wait for a lock of the operating system's, on the file `.locked`, which
+lets go when its process ends. Its holder then takes the lock of Optuna's own backends, the file `.lock`, so that
+programs with such a backend may write to the same journal. `.lock` is made as a second name of `.locked`: a holder of
+the first part that finds it there knows that a process of Quadrat left it behind, dead, and takes it over at once.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
+import sys
+import time
+import uuid
 from collections.abc import Generator, Sequence
+from contextlib import suppress
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
+from optuna.distributions import BaseDistribution, json_to_distribution
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 from optuna.storages.journal._file import BaseJournalFileLock
+from optuna.storages.journal._storage import JournalStorageReplayResult
 
-__all__ = ["SoundJournalBackend", "journal_storage"]
+__all__ = ["SoundJournalBackend", "append_records", "journal_storage"]
 
 try:
     import fcntl
@@ -29,6 +41,10 @@ except ImportError:  # Windows
 
 _TAIL = 1 << 16  # bytes read at a time, backwards, to find the end of the last whole line
 _FIRST = b'{"op'  # how the first record of a journal begins
+_GRACE = 30.0  # seconds after which a lock of another program, unchanged, is one that was left behind; as in Optuna 5
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05  # seconds between looks at such a lock
+_WITHOUT_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}  # of a file system without second names
+_WITHOUT_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _logger = logging.getLogger(__name__)
 
 
@@ -38,7 +54,7 @@ def journal_storage(path: str | os.PathLike[str]) -> JournalStorage:
     Parameters
     ----------
     path
-        Of the file; beside it stands another one that is locked.
+        Of the file; beside it stand others that are locked.
 
     Returns
     -------
@@ -57,7 +73,38 @@ def journal_storage(path: str | os.PathLike[str]) -> JournalStorage:
     >>> names
     ['first']
     """
-    return JournalStorage(SoundJournalBackend(os.fspath(path)))
+    return _Storage(SoundJournalBackend(os.fspath(path)))
+
+
+class _Storage(JournalStorage):
+    """Optuna's storage, which reads many trials sooner and keeps them in less memory."""
+
+    def _sync_with_backend(self) -> None:
+        if not isinstance(self._replay_result, _Replay):  # Optuna makes its own when it begins, and before it reads
+            self._replay_result = _Replay(self._worker_id_prefix)
+        super()._sync_with_backend()
+
+
+class _Replay(JournalStorageReplayResult):
+    """What records say; trials that were added with the same distributions have them in common."""
+
+    def __init__(self, worker_id_prefix: str) -> None:
+        super().__init__(worker_id_prefix)
+        self._known: dict[tuple[tuple[str, str], ...], dict[str, BaseDistribution]] = {}
+
+    def _apply_create_trial(self, log: dict[str, Any]) -> None:
+        texts, params = log.pop("distributions", {}), log.pop("params", {})
+        if "system_attrs" in log:
+            log["system_attrs"] = {sys.intern(name): value for name, value in log["system_attrs"].items()}
+        before = len(self._trials)
+        super()._apply_create_trial(log)
+        if texts and len(self._trials) > before:
+            key = tuple(texts.items())
+            if key not in self._known:
+                self._known[key] = {name: json_to_distribution(text) for name, text in key}
+            distributions, trial = self._known[key], self._trials[before]
+            trial.params = {name: distributions[name].to_external_repr(code) for name, code in params.items()}
+            trial.distributions = distributions
 
 
 class SoundJournalBackend(JournalFileBackend):
@@ -95,51 +142,89 @@ class SoundJournalBackend(JournalFileBackend):
                 if unsound is not None:
                     raise ValueError(f"line {unsound + 1} is no record, but line {number + 1} is one")
                 end += len(line)
-                self._log_number_offset[number + 1] = end
+                # Only where the next records will be: with all places a million trials would take 100 MB more.
+                self._log_number_offset = {0: 0, number + 1: end}
                 if number >= log_number_from:
                     yield record
 
     def append_logs(self, logs: Sequence[dict[str, Any]]) -> None:
         """Append entries, a line each."""
-        text = "".join(json.dumps(log, separators=(",", ":")) + "\n" for log in logs).encode()
         self._lock.acquire()
         try:
-            with Path(self._file_path).open("r+b") as file:
-                end = self._end_of_records(file)
-                file.truncate(end)
-                file.seek(end)
-                try:
-                    file.write(text)
-                    file.flush()
-                    os.fsync(file.fileno())
-                except OSError:  # such as a full disk: what is there of it must not stay
-                    file.truncate(end)
-                    raise
+            append_records(self._file_path, logs)
         finally:
             self._lock.release()
 
-    def _end_of_records(self, file: BinaryIO) -> int:
-        """Return where the last record ends; what follows it was cut off while it was written.
 
-        Raises
-        ------
-        ValueError
-            A file that never was a journal: it is left as it is.
-        """
+def append_records(path: str, logs: Sequence[dict[str, Any]]) -> None:
+    """Append entries to a journal, a line each, all of them or none; for those who hold its lock.
+
+    Raises
+    ------
+    ValueError
+        A file that never was a journal: it is left as it is.
+    OSError
+        Such as a full disk, or a limit on the size of files: the file has the records that it had.
+    """
+    text = "".join(json.dumps(log, separators=(",", ":")) + "\n" for log in logs).encode()
+    with Path(path).open(
+        "r+b", buffering=0
+    ) as file:  # with a buffer, a part of the text would be written when it closes
         size = file.seek(0, os.SEEK_END)
-        whole = end = _end_of_line_before(file, size)
-        while end > 0:
-            begin = _end_of_line_before(file, end - 1)
-            file.seek(begin)
-            if _record(file.read(end - begin)) is not None:
-                break
-            end = begin
-        if end == 0 and size > 0:
-            file.seek(0)
-            _check_beginning(file.read(len(_FIRST)))
-        if end < whole:
-            _logger.warning("%s: its last %d bytes are no records; they are dropped", self._file_path, size - end)
-        return end
+        end = _end_of_records(file, size)
+        if end < size:
+            _logger.warning("%s: its last %d bytes are no records; they are dropped", path, size - end)
+            file.truncate(end)
+        try:
+            _make_room(file, end, len(text))
+            file.seek(end)
+            left = memoryview(text)
+            while left:
+                left = left[file.write(left) :]
+            os.fsync(file.fileno())
+        except OSError:  # what is there of it must not stay; what an interrupt leaves, the next writer finds
+            file.truncate(end)
+            raise
+
+
+def _make_room(file: FileIO, end: int, count: int) -> None:
+    """Have a file grow by zeros, which nobody takes for records, or refuse before there is anything to be read."""
+    if not hasattr(os, "posix_fallocate"):  # macOS, Windows
+        return
+    try:
+        os.posix_fallocate(file.fileno(), end, count)
+    except OSError as error:
+        if error.errno in _WITHOUT_ROOM:
+            raise
+
+
+def _end_of_records(file: FileIO, size: int) -> int:
+    """Return where the last record ends; what follows it was cut off while it was written.
+
+    Raises
+    ------
+    ValueError
+        A file that never was a journal: it is left as it is.
+    """
+    end = _end_of_line_before(file, size)
+    while end > 0:
+        begin = _end_of_line_before(file, end - 1)
+        if _record(_read(file, begin, end)) is not None:
+            break
+        end = begin
+    if end == 0 and size > 0:
+        _check_beginning(_read(file, 0, min(size, len(_FIRST))))
+    return end
+
+
+def _read(file: FileIO, begin: int, end: int) -> bytes:
+    """Return the bytes between two places; a single read may return fewer."""
+    file.seek(begin)
+    parts: list[bytes] = []
+    while begin < end and (part := file.read(end - begin)):
+        parts.append(part)
+        begin += len(part)
+    return b"".join(parts)
 
 
 def _record(line: bytes) -> dict[str, Any] | None:
@@ -160,12 +245,11 @@ def _check_beginning(text: bytes) -> None:
         raise ValueError(f"expected records, got a file that begins with {text[:20]!r}; it is left as it is")
 
 
-def _end_of_line_before(file: BinaryIO, end: int) -> int:
+def _end_of_line_before(file: FileIO, end: int) -> int:
     """Return where the last line that ends at or before a place of a binary file ends; 0 where there is none."""
     while end > 0:
         begin = max(0, end - _TAIL)
-        file.seek(begin)
-        found = file.read(end - begin).rfind(b"\n")
+        found = _read(file, begin, end).rfind(b"\n")
         if found >= 0:
             return begin + found + 1
         end = begin
@@ -173,23 +257,102 @@ def _end_of_line_before(file: BinaryIO, end: int) -> int:
 
 
 class _KernelLock(BaseJournalFileLock):
-    """A lock on a file beside the journal, which the kernel releases when its holder dies."""
+    """Both locks: the kernel's, which it releases when its holder dies, and the one of Optuna's own backends."""
 
     def __init__(self, file_path: str) -> None:
-        self._path = file_path + ".locked"
+        self._path, self._shared = Path(file_path + ".locked"), Path(file_path + ".lock")
         self._descriptor: int | None = None
+        self._taken: tuple[int, int] | None = None  # the lock file of the second part
 
     def acquire(self) -> bool:
-        descriptor = os.open(self._path, os.O_CREAT | os.O_RDWR, 0o666)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        except BaseException:
+        while True:
+            descriptor = os.open(self._path, os.O_CREAT | os.O_RDWR, 0o666)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                if self._is_there(descriptor):
+                    self._share(descriptor)
+                    self._descriptor = descriptor
+                    return True
+            except BaseException:
+                os.close(descriptor)
+                raise
             os.close(descriptor)
-            raise
-        self._descriptor = descriptor
-        return True
 
     def release(self) -> None:
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
+            held = _mark(self._shared)
+            if held is not None and held[:2] == self._taken:  # else it was broken, and is somebody else's
+                with suppress(FileNotFoundError):
+                    self._shared.unlink()
             os.close(descriptor)
+
+    def _is_there(self, descriptor: int) -> bool:
+        """Return whether the file is the one that others find: somebody may have removed it meanwhile."""
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return False
+        return (found.st_dev, found.st_ino) == _inode(descriptor)
+
+    def _share(self, descriptor: int) -> None:
+        """Take the lock of Optuna's backends; the kernel's is held."""
+        ours = _inode(descriptor)
+        seen, since, pause = None, time.monotonic(), _FIRST_PAUSE
+        while True:
+            os.utime(descriptor)  # those who wait see by it that the holder is another
+            is_made, held = self._link(), _mark(self._shared)
+            if held is None:  # given back just now
+                continue
+            if is_made or held[:2] == ours:  # a process of ours died with it: the kernel's lock was free
+                self._taken = held[:2]
+                return
+            if held != seen:
+                seen, since = held, time.monotonic()
+            elif time.monotonic() - since > _GRACE:
+                self._break(held)
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _link(self) -> bool:
+        """Make the file that is the lock; return whether it was not there."""
+        try:
+            os.link(self._path, self._shared)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            if error.errno not in _WITHOUT_LINKS:
+                raise
+            try:
+                os.close(os.open(self._shared, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+            except FileExistsError:
+                return False
+        return True
+
+    def _break(self, held: tuple[int, int, int]) -> None:
+        """Remove a lock that was left behind, but no other one that was made meanwhile."""
+        _logger.warning("%s was held for %g s without a sign of life; it is removed", self._shared, _GRACE)
+        aside = Path(f"{self._shared}{uuid.uuid4().hex}.rename")
+        try:
+            self._shared.rename(aside)
+        except FileNotFoundError:
+            return
+        if _mark(aside) != held:
+            with suppress(OSError):
+                os.link(aside, self._shared, follow_symlinks=False)
+        aside.unlink()
+
+
+def _inode(descriptor: int) -> tuple[int, int]:
+    """Return what tells the file behind a descriptor from others."""
+    found = os.fstat(descriptor)
+    return found.st_dev, found.st_ino
+
+
+def _mark(path: Path) -> tuple[int, int, int] | None:
+    """Return what tells a holder of a lock file from the next: the file, and when it was written; None without one."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns

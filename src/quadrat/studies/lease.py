@@ -3,6 +3,9 @@
 No clock of any machine is believed. Of a process on this machine the kernel says whether it runs; one elsewhere gives a
 sign of life every ten seconds, and is dead when none came for half a minute, as measured here by a clock that nobody
 sets.
+
+The lease is an attribute of the study that changes in single steps (`transitions.exchange`): from the one that was
+looked at, or none, to one's own. So of several processes that find a study free, or its coordinator dead, one has it.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from typing import Any
 from optuna.study import Study
 
 from quadrat.errors import InvalidInput
+from quadrat.studies.transitions import exchange
 
 __all__ = ["Lease"]
 
@@ -38,16 +42,21 @@ class Lease:
     def __init__(self, study: Study, *, seconds: float = SECONDS) -> None:
         self.owner = uuid.uuid4().hex
         self._study, self._seconds = study, seconds
-        self._signs = 0
+        self._signs, self._signed = 0, 0.0
+        self._writing = threading.Lock()
         self._taken_by: dict[str, Any] | None = None
         self._done = threading.Event()
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Lease:
-        other = self._other()
-        if other is not None and self._is_alive(other):
-            raise self._refused(other)
-        self._renew()
+        while True:
+            found = self._found()
+            other = self._other(found)
+            if other is not None and self._is_alive(other):
+                raise self._refused(other)
+            self._signed = time.monotonic()
+            if self._exchange(found, self._mine()):
+                break
         self._thread = threading.Thread(target=self._keep, name="quadrat-lease", daemon=True)
         self._thread.start()
         return self
@@ -58,16 +67,16 @@ class Lease:
         self._done.set()
         if self._thread is not None:
             self._thread.join()
-        if self._taken_by is not None:
-            return
         try:
-            self._study.set_user_attr(_ATTRIBUTE, None)
+            self._write(None)
         except Exception as refused:  # a storage that is away: the lease ends with this process all the same
             if error is None:
                 _logger.warning("the lease of study %r could not be given back: %s", self._study.study_name, refused)
 
     def check(self) -> None:
         """Refuse to go on where another process took the study over, as one does from a process that was suspended."""
+        if time.monotonic() - self._signed > self._seconds / 2:  # as after a suspension, before the thread looks
+            self._sign()
         if self._taken_by is not None:
             raise self._refused(self._taken_by)
 
@@ -77,9 +86,11 @@ class Lease:
             f" {other.get('pid')} on {other.get('host')} does; stop that one, or wait until it has ended"
         )
 
-    def _other(self) -> dict[str, Any] | None:
-        """Return the lease of somebody else."""
-        found = self._study.user_attrs.get(_ATTRIBUTE)
+    def _found(self) -> Any:
+        return self._study.user_attrs.get(_ATTRIBUTE)
+
+    def _other(self, found: Any) -> dict[str, Any] | None:
+        """Return the lease of somebody else, if that was found."""
         return found if isinstance(found, dict) and found.get("owner") != self.owner else None
 
     def _is_alive(self, other: dict[str, Any]) -> bool:
@@ -93,25 +104,38 @@ class Lease:
         deadline = time.monotonic() + self._seconds
         while time.monotonic() < deadline:
             time.sleep(self._seconds / _LOOKS)
-            now = self._other()
+            now = self._other(self._found())
             if now != other:
                 return now is not None
         return False
 
     def _keep(self) -> None:
-        while not self._done.wait(self._seconds / 3):
-            try:
-                self._taken_by = self._other()
-                if self._taken_by is not None:
-                    return
-                self._renew()
-            except Exception as error:  # a storage that is away for a while; whatever else is written says so too
-                _logger.warning("the lease of study %r could not be renewed: %s", self._study.study_name, error)
+        while self._taken_by is None and not self._done.wait(self._seconds / 3):
+            self._sign()
 
-    def _renew(self) -> None:
+    def _sign(self) -> None:
+        """Give a sign of life, or learn that somebody else took the study over."""
+        try:
+            self._write(self._mine())
+        except Exception as error:  # a storage that is away for a while; whatever else is written says so too
+            _logger.warning("the lease of study %r could not be renewed: %s", self._study.study_name, error)
+
+    def _write(self, new: dict[str, Any] | None) -> None:
+        """Put something in the place of this lease, unless somebody else took the study over."""
+        self._signed = time.monotonic()  # before it is written: others count from when they see it
+        with self._writing:
+            while self._taken_by is None:
+                found = self._found()
+                self._taken_by = self._other(found)
+                if self._taken_by is None and self._exchange(found, new):
+                    return
+
+    def _exchange(self, found: Any, new: dict[str, Any] | None) -> bool:
+        return exchange(self._study._storage, self._study._study_id, _ATTRIBUTE, found, new)
+
+    def _mine(self) -> dict[str, Any]:
         self._signs += 1
-        mine = {"owner": self.owner, "host": socket.gethostname(), "signs": self._signs, **_this_process()}
-        self._study.set_user_attr(_ATTRIBUTE, mine)
+        return {"owner": self.owner, "host": socket.gethostname(), "signs": self._signs, **_this_process()}
 
 
 def _this_process() -> dict[str, Any]:

@@ -142,9 +142,11 @@ def _check_same(study: Study, what: str, kept: object, given: object) -> None:
 
 def _check_distributions(study: Study, space: Space) -> None:
     """Refuse a space whose parameters Optuna would not let into a study that has others of the same names."""
+    seen: set[tuple[str, int]] = set()  # trials that were read from a file have the same objects
     for trial in study.get_trials(deepcopy=False):
         for name, distribution in trial.distributions.items():
-            if name in space:
+            if name in space and (key := (name, id(distribution))) not in seen:
+                seen.add(key)
                 try:
                     check_distribution_compatibility(distribution, distribution_of(space[name]))
                 except ValueError:

@@ -6,29 +6,36 @@ filled in and read again: rows that the study has already, and rows without a re
 Nor does a row whose column `state` says that its trial was pruned: the value in it is a report, and no result.
 A parameter called `number`, `state`, `value` or `failure` is exported as `params.number` and so on, and read back.
 `rows_of` and `write_csv` are what `quadrat export` writes.
+
+A row without a number becomes a trial that keeps which row it is: the name of the file, the content of the row, and the
+how manieth of that content it is in the file. So the same command again, after one that was killed or in a file that
+has grown, adds the rows that the study does not have.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-import optuna
+from optuna.distributions import BaseDistribution
 from optuna.study import Study
-from optuna.trial import FrozenTrial, TrialState, create_trial
+from optuna.trial import FrozenTrial, TrialState
 
 from quadrat._core.arrays import read_decimal
 from quadrat.errors import InvalidInput
-from quadrat.optimizer.outcome import FAILED, Estimate, Outcome, Reading, read_outcome
+from quadrat.optimizer.outcome import Estimate, Reading, read_outcome
 from quadrat.space import Categorical, Fixed, Float, Parameter, Space
 from quadrat.studies.distributions import OwnSpace, distribution_of
-from quadrat.studies.telling import FAILURE, tell_outcome
+from quadrat.studies.telling import FAILURE, TrialIsOver, ending_of
+from quadrat.studies.transitions import ROW, add_trials, end_trials
 from quadrat.studies.trials import STANDARD_ERROR
 
 __all__ = ["FileResult", "ResultsFile", "read_results", "rows_of", "write_csv", "write_results"]
@@ -41,12 +48,13 @@ _COLUMNS = (_NUMBER, _STATE, VALUE, _FAILURE)  # of every export, before those o
 _PREFIX = "params."
 _SEPARATORS = ",;\t"
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_TOP = re.compile(r"\S.*")  # the first line with anything in it
 _NEAR = 1e-3  # of the range of a parameter: spreadsheets write as many digits as they show
 _SAME_VALUE = 1e-4  # relative, for the same reason
 _UNMEASURED, _PRUNED = ("running", "waiting"), "pruned"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FileResult:
     """One row.
 
@@ -58,23 +66,27 @@ class FileResult:
         What was measured there.
     trial
         The running trial that it is the result of; None for one that was not asked.
+    row
+        Which row of the file it is, where it is of no trial; see `ROW`.
     """
 
     params: Mapping[str, Any]
     reading: Reading
     trial: FrozenTrial | None
+    row: str | None = None
 
 
 @dataclass(frozen=True)
 class ResultsFile:
     """What a file says that the study does not have yet: results in the order of rows.
 
-    `known` rows are in the study already, `unmeasured` ones belong to trials that have no result, and the columns
-    `ignored` mean nothing here.
+    `known` rows are in the study already, `repeated` ones of them because they were read from a file of this name
+    before; `unmeasured` ones belong to trials that have no result, and the columns `ignored` mean nothing here.
     """
 
-    results: Sequence[FileResult]
+    results: list[FileResult]
     known: int
+    repeated: int
     unmeasured: int
     ignored: tuple[str, ...]
 
@@ -92,9 +104,11 @@ def read_results(
     header, rows, separator = _cells(path, {*space, *map(_column_of, space), VALUE, value or VALUE, SEM, _NUMBER})
     reader = _Reader(path, space, header, separator, value, sem)
     by_number = {trial.number: trial for trial in trials}
+    rows_known = {trial.system_attrs.get(ROW) for trial in trials}
+    identities = _Identities(path)
     results: list[FileResult] = []
     told_in: dict[int, int] = {}
-    known = unmeasured = 0
+    known = repeated = unmeasured = 0
     for line, cells in rows:
         row = _Row(line, dict(zip(header, cells, strict=False)))
         number = reader.number(row)
@@ -108,7 +122,11 @@ def read_results(
         if reading is None:
             reading = Reading(failure=reader.failure(row) or "no value")
         if trial is None:
-            results.append(FileResult(reader.params(row), reading, None))
+            result = FileResult(params := reader.params(row), reading, None, identities.of(params, reading))
+            if result.row in rows_known:
+                repeated += 1
+            else:
+                results.append(result)
             continue
         if trial.number in told_in:
             raise reader.wrong(row, _NUMBER, f"each trial once, got {trial.number} as in line {told_in[trial.number]}")
@@ -118,30 +136,78 @@ def read_results(
         else:
             reader.check_known(row, trial, reading)
             known += 1
-    return ResultsFile(results, known, unmeasured, reader.ignored)
+    return ResultsFile(results, known + repeated, repeated, unmeasured, reader.ignored)
 
 
-def write_results(study: Study, results: Sequence[FileResult], space: Space) -> None:
-    """Write results into a study: into the trial that was asked, or as a trial of its own."""
-    for result in results:
-        reading = result.reading
-        if result.trial is not None:
-            outcome: Outcome = FAILED if reading.failure else reading.values[0]
-            if reading.sem is not None:
-                outcome = Estimate(reading.values[0], reading.sem)
-            handle = optuna.trial.Trial(study, result.trial._trial_id)
-            tell_outcome(study, handle, outcome, reason=reading.failure)
-            continue
-        noted = {FAILURE: reading.failure, STANDARD_ERROR: reading.sem}
-        study.add_trial(
-            create_trial(
-                state=TrialState.FAIL if reading.failure else TrialState.COMPLETE,
-                value=None if reading.failure else reading.values[0],
-                params=dict(result.params),
-                distributions={name: distribution_of(space[name]) for name in result.params},
-                user_attrs={name: note for name, note in noted.items() if note is not None},
-            )
+def write_results(study: Study, results: list[FileResult], space: Space) -> None:
+    """Write results into a study: into the trials that were asked, or as trials of their own; the list is emptied.
+
+    Raises
+    ------
+    TrialIsOver
+        Trials that somebody told since they were read; all other results are in the study.
+    """
+    asked = {one.trial._trial_id: one.trial.number for one in results if one.trial is not None}
+    endings = {one.trial._trial_id: ending_of(one.reading) for one in results if one.trial is not None}
+    refused = end_trials(study._storage, endings)
+    add_trials(study._storage, study._study_id, _trials_of(results, space))
+    if refused:
+        numbers = ", ".join(str(asked[trial_id]) for trial_id in refused)
+        raise TrialIsOver(
+            f"number: expected trials that run, got {numbers}, which somebody told just now; what they were told then"
+            " stays, and all other rows are in the study"
         )
+
+
+def _trials_of(results: list[FileResult], space: Space) -> Iterator[FrozenTrial]:
+    """Yield a trial for each result that was not asked for, and drop the result: there may be a million."""
+    distributions: dict[tuple[str, ...], dict[str, BaseDistribution]] = {}
+    results.reverse()
+    while results:
+        result = results.pop()
+        if result.trial is not None:
+            continue
+        reading, names = result.reading, tuple(result.params)
+        if names not in distributions:
+            distributions[names] = {name: distribution_of(space[name]) for name in names}
+        noted = {FAILURE: reading.failure, STANDARD_ERROR: reading.sem}
+        now = datetime.now()  # as Optuna does, which adds what it needs to know of the time zone
+        yield FrozenTrial(  # create_trial checks what was checked here, and takes longer than all else
+            number=-1,
+            trial_id=-1,
+            state=TrialState.FAIL if reading.failure else TrialState.COMPLETE,
+            value=None if reading.failure else reading.values[0],
+            datetime_start=now,
+            datetime_complete=now,
+            params=dict(result.params),
+            distributions=distributions[names],
+            user_attrs={name: note for name, note in noted.items() if note is not None},
+            system_attrs={} if result.row is None else {ROW: result.row},
+            intermediate_values={},
+        )
+
+
+class _Identities:
+    """Names the rows of a file: by the file's name, the row's content, and how often that was there before.
+
+    Where the row stands does not count: a file may be sorted, and rows may be added anywhere. Equal rows are several
+    results, in one file as in two files of different names.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._file = Path(path).name
+        self._seen: set[bytes] = set()
+        self._again: dict[bytes, int] = {}
+
+    def of(self, params: Mapping[str, Any], reading: Reading) -> str:
+        content = repr((self._file, sorted(params.items()), reading.values, reading.sem, reading.failure))
+        digest = hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16)
+        first = digest.digest()
+        if first in self._seen:
+            self._again[first] = self._again.get(first, 0) + 1
+            digest.update(str(self._again[first]).encode())
+        self._seen.add(first)
+        return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -164,6 +230,7 @@ class _Reader:
         # A file that people wrote has the column `number` for a parameter of that name, an export has `params.number`.
         self._columns = {name: column if (column := _column_of(name)) in header else name for name in space}
         self._taken = {*self._columns.values()}
+        self._is_plain = not any(parameter.when for parameter in space.values())
         self._value = self._column(value or VALUE, "value")
         self._sem = self._column(sem, "sem") if sem is not None else SEM if SEM in {*header} - self._taken else None
         used = {self._value, self._sem, _NUMBER, _STATE, _FAILURE, *self._taken}
@@ -237,7 +304,10 @@ class _Reader:
                 raise self.wrong(row, column, f"{parameter.expected}, got {repr(text) if text else 'an empty cell'}")
             return parameter.show(code)[0]
 
-        found = self._space.choose_each(read)
+        if self._is_plain:  # in a quarter of the time
+            found = {name: read(name, parameter) for name, parameter in self._space.items()}
+        else:
+            found = self._space.choose_each(read)
         for name, column in self._columns.items():
             if name not in found and row.cell(column):
                 raise self.wrong(
@@ -313,41 +383,57 @@ def _is_near(parameter: Parameter, one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _cells(path: str, known: set[str]) -> tuple[list[str], list[tuple[int, list[str]]], str]:
+def _cells(path: str, known: set[str]) -> tuple[list[str], Iterator[tuple[int, list[str]]], str]:
     """Return the names of the columns, the rows that are not empty with the lines they end in, and the separator."""
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        content = Path(path).read_bytes()
+        text = content.decode("utf-8-sig")
     except OSError as error:
         raise InvalidInput(f"{path}: expected a CSV file, got: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise InvalidInput(
             f"{path}: expected UTF-8 text, got: {error}; in a spreadsheet, save it as CSV UTF-8"
         ) from None
-    separator = max(_SEPARATORS, key=lambda one: _familiar(text, one, known))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    try:
-        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except csv.Error as error:
-        raise InvalidInput(f"{path}, line {reader.line_num}: expected CSV, got: {error}") from None
-    if not rows:
+    top = _TOP.search(text)
+    lines = top[0].split("\r")[:1] if top else []
+    separator = max(_SEPARATORS, key=lambda one: _familiar(lines, one, known))
+    del text  # a million rows take 100 MB
+    rows = _rows_in(path, content, separator)
+    first = next(rows, None)
+    if first is None:
         raise InvalidInput(f"{path}: expected a header with the names of columns, got an empty file")
-    header = [name.strip() for name in rows[0][1]]
+    line, names = first
+    header = [name.strip() for name in names]
     named = [name for name in header if name]
     if len(set(named)) < len(named):
         twice = next(name for name in named if named.count(name) > 1)
-        raise InvalidInput(f"{path}, line {rows[0][0]}: expected each column once, got {twice!r} more than once")
-    for line, row in rows[1:]:
-        if any(cell.strip() for cell in row[len(header) :]):
-            raise InvalidInput(
-                f"{path}, line {line}: expected {len(header)} cells, as in the header, got {len(row)}: {row!r:.120}"
-            )
-    return header, rows[1:], separator
+        raise InvalidInput(f"{path}, line {line}: expected each column once, got {twice!r} more than once")
+    return header, _not_too_long(path, rows, len(header)), separator
 
 
-def _familiar(text: str, separator: str, known: set[str]) -> tuple[int, int]:
-    """Return how many names of columns are known, and how many there are, if this separates them."""
+def _rows_in(path: str, content: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline=""), delimiter=separator)
     try:
-        header = next(csv.reader(text.lstrip().splitlines()[:1], delimiter=separator), [])
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                yield reader.line_num, row
+    except csv.Error as error:
+        raise InvalidInput(f"{path}, line {reader.line_num}: expected CSV, got: {error}") from None
+
+
+def _not_too_long(path: str, rows: Iterator[tuple[int, list[str]]], count: int) -> Iterator[tuple[int, list[str]]]:
+    for line, row in rows:
+        if any(cell.strip() for cell in row[count:]):
+            raise InvalidInput(
+                f"{path}, line {line}: expected {count} cells, as in the header, got {len(row)}: {row!r:.120}"
+            )
+        yield line, row
+
+
+def _familiar(lines: Sequence[str], separator: str, known: set[str]) -> tuple[int, int]:
+    """Return how many names of columns are known, and how many there are, if this separates the header."""
+    try:
+        header = next(csv.reader(lines, delimiter=separator), [])
     except csv.Error:  # such as a name of more characters than a cell may have
         return 0, 0
     return sum(name.strip() in known for name in header), len(header)
