@@ -601,10 +601,7 @@ class Search(ABC):
         self.fail(number, x)
 
     def exhausted(self, pending: Array) -> str | None:  # noqa: ARG002
-        """Return why nothing is left to ask for, in a sentence; None as long as something is.
-
-        `pending` is as of `ask`. A search that asks for points again has always something left.
-        """
+        """Return why nothing is left to ask for beside what is `pending`; None as long as something is."""
         return None
 
     def update(self, news: Update) -> None:

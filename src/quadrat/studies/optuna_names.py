@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 __all__ = ["IMPORTED", "OF_OBJECTS", "check_names"]
@@ -15,7 +16,10 @@ SUPPORTED = "optuna>=4.0,<6"  # versions that have all of them
 
 IMPORTED = {
     "optuna.samplers._base": ("_process_constraints_after_trial",),
-    "optuna.storages.journal._file": ("BaseJournalFileLock",),
+    "optuna.storages._rdb": ("models",),
+    "optuna.storages._rdb.storage": ("_create_scoped_session",),
+    "optuna.storages.journal._file": ("BaseJournalFileLock", "get_lock_file"),
+    "optuna.storages.journal._storage": ("JournalStorageReplayResult",),
 }
 """Names by the module that they are imported from."""
 
@@ -24,7 +28,12 @@ OF_OBJECTS = {
     "Trial": ("_trial_id",),
     "FrozenTrial": ("_trial_id",),
     "BaseDistribution": ("_contains",),
+    "InMemoryStorage": ("_lock",),
     "JournalFileBackend": ("_file_path", "_lock", "_log_number_offset"),
+    "JournalStorage": ("_backend", "_replay_result", "_sync_with_backend", "_thread_lock"),
+    "JournalStorageReplayResult": ("_worker_id_prefix",),
+    "RDBStorage": ("_set_trial_attr_without_commit", "_set_trial_value_without_commit"),
+    "_CachedStorage": ("_backend",),
 }
 """Attributes by the class whose objects have them."""
 
@@ -53,16 +62,20 @@ def check_names() -> None:
 
 def _has(module: str, name: str) -> bool:
     try:
-        return hasattr(import_module(module), name)
+        # A module is not loaded: those of databases need packages that nobody may have.
+        return hasattr(import_module(module), name) or find_spec(f"{module}.{name}") is not None
     except ImportError:
         return False
 
 
 def _examples() -> dict[str, Any]:
-    """Return an object of each class; the file of the journal is one that is there already, and nothing is written."""
+    """Return an object of each class, or where that needs a database, the class.
+
+    The file of the journal is one that is there already, and nothing is written.
+    """
     import optuna
     from optuna.distributions import FloatDistribution
-    from optuna.storages import InMemoryStorage
+    from optuna.storages import InMemoryStorage, JournalStorage, RDBStorage
     from optuna.storages.journal import JournalFileBackend
     from optuna.study import Study, StudyDirection
     from optuna.trial import create_trial
@@ -72,12 +85,19 @@ def _examples() -> dict[str, Any]:
     storage.create_new_study([StudyDirection.MINIMIZE], "names")
     optuna.logging.set_verbosity(verbosity)
     study = Study("names", storage)
+    journal = JournalStorage(JournalFileBackend(os.devnull))
+    cached: Any = import_module("optuna.storages._cached_storage")._CachedStorage
     return {
         "Study": study,
         "Trial": study.ask(),
         "FrozenTrial": create_trial(value=0.0),
         "BaseDistribution": FloatDistribution(0.0, 1.0),
-        "JournalFileBackend": JournalFileBackend(os.devnull),
+        "InMemoryStorage": storage,
+        "JournalFileBackend": journal._backend,
+        "JournalStorage": journal,
+        "JournalStorageReplayResult": journal._replay_result,
+        "RDBStorage": RDBStorage,
+        "_CachedStorage": cached(storage),
     }
 
 
