@@ -11,7 +11,7 @@ import pytest
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
-from quadrat.studies.conditions import Branch, Requirement, Presence, Form
+from quadrat.studies.conditions import Branch, Form, Presence, Requirement
 
 UNIT = FloatDistribution(0, 1)
 LOGICAL = CategoricalDistribution([False, True])

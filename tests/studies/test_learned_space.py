@@ -18,7 +18,7 @@ from optuna.trial import Trial, TrialState
 
 import quadrat as qd
 from quadrat.errors import InvalidInput, QuadratWarning
-from quadrat.studies.conditions import Requirement, Form, Place
+from quadrat.studies.conditions import Form, Place, Requirement
 from quadrat.studies.learned_space import LearnedSpace
 
 UNIT = FloatDistribution(0, 1)

@@ -30,7 +30,7 @@ from typing import TypeAlias
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState
 
-__all__ = ["Requirement", "Presence", "Form", "Place"]
+__all__ = ["Form", "Place", "Presence", "Requirement"]
 
 Mask: TypeAlias = int  # a set of trials: bit i is the i-th that was seen
 _MOST_CODES = 16  # values of a parameter that are looked at one by one

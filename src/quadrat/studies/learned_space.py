@@ -16,7 +16,7 @@ from quadrat.randomness import generator
 from quadrat.space import Space
 from quadrat.space.parameter import Parameter
 from quadrat.space.space import parents_first, requirements
-from quadrat.studies.conditions import Branch, Requirement, Form, Place
+from quadrat.studies.conditions import Branch, Form, Place, Requirement
 from quadrat.studies.distributions import only_value, parameter_of, searched_value, shown_value
 
 __all__ = ["LearnedSpace"]

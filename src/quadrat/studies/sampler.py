@@ -25,7 +25,7 @@ from quadrat.optimizer.outcome import Direction
 from quadrat.randomness import generator
 from quadrat.space import Space
 from quadrat.space.constraint import check_share
-from quadrat.studies.conditions import Presence, Form
+from quadrat.studies.conditions import Form, Presence
 from quadrat.studies.distributions import DistributionSpace, OwnSpace, Searched, check_distributions, parameter_of
 from quadrat.studies.engine import StudyEngine
 from quadrat.studies.learned_space import LearnedSpace
