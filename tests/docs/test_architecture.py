@@ -23,6 +23,7 @@ from quadrat.optimizer import Optimizer
 from quadrat.optimizer.replay import Replay
 from quadrat.optimizer.run import Run
 from quadrat.studies import Coordinator
+from quadrat.studies.conditions import Presence
 from quadrat.studies.engine import StudyEngine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,7 +73,7 @@ def named_attributes() -> list[str]:
 @pytest.mark.parametrize("name", named_attributes())
 def test_the_steps_of_a_trial_are_those_of_the_code(name: str) -> None:
     owner, attribute = name.split(".")
-    homes = {kind.__name__: kind for kind in (Optimizer, Run, Search, StudyEngine, Loop, Coordinator, Replay)}
+    homes = {kind.__name__: kind for kind in (Optimizer, Run, Search, StudyEngine, Presence, Loop, Coordinator, Replay)}
     assert hasattr(homes[owner], attribute)
 
 
