@@ -167,7 +167,8 @@ def test_all_settings_of_a_finite_space_are_listed() -> None:
 def test_one_feasible_setting_of_five_thousand_is_found(method: str) -> None:
     space = GRID.subject_to(lambda params: params["a"] == 17 and params["b"] == 93)
     result = maximize(lambda params: params["a"] + 0.5, space, n_trials=4, method=method)
-    assert [trial.params for trial in result.trials] == [{"a": 17, "b": 93}] * 4
+    count = 3 if method == "Auto" else 4  # after three equal results there is no noise, and nothing is left to try
+    assert [trial.params for trial in result.trials] == [{"a": 17, "b": 93}] * count
     assert result.params == {"a": 17, "b": 93}
     if method != "GPUCB":  # which lists the arms, and knows that there is no other
         assert result.estimated_gain_upper is None, "too few feasible settings are met to say anything"

@@ -110,11 +110,11 @@ def test_a_study_of_an_older_version_says_so_once() -> None:
     note = {"quadrat:params:0": '{"quadrat:why": "initial design, point 2", "x": 0.5}'}  # as version 1 wrote it
     study.add_trial(create_trial(params={"x": 0.5}, distributions=SAMPLED, value=0.5, system_attrs=note))
     with pytest.warns(
-        QuadratWarning, match="chosen by version 1 of Auto; suggestions now come from version 2"
+        QuadratWarning, match=f"chosen by version 1 of Auto; suggestions now come from version {Auto.version}"
     ) as caught:
         asked(study)
     assert len(caught) == 1
-    assert study.user_attrs[VERSION] == {"Auto": 2}
+    assert study.user_attrs[VERSION] == {"Auto": Auto.version}
     study.sampler = QuadratSampler(search_space=SAMPLED, seed=0)
     asked(study)
 
@@ -126,7 +126,7 @@ def test_trials_that_were_added_say_which_version_chose_them() -> None:
     other = optuna.create_study(sampler=QuadratSampler(search_space=SAMPLED, seed=0))
     other.add_trials(study.trials)
     asked(other)
-    assert other.user_attrs[VERSION] == {"Auto": 2}
+    assert other.user_attrs[VERSION] == {"Auto": Auto.version}
     older = [create_trial(params={"x": 0.5}, distributions=SAMPLED, value=0.5, system_attrs={"quadrat:params:0": text})
              for text in ('{"x": 0.5}', '{"quadrat:by": ["Auto", "two"], "x": 0.5}')]  # fmt: skip
     for one in older:
@@ -146,7 +146,7 @@ def test_nothing_is_said_where_the_method_is_the_same_or_chose_nothing() -> None
     assert keep_version(study, RandomSearch()) is None
     other = study_of(None)  # of another sampler
     assert keep_version(other, Auto()) is None
-    assert other.user_attrs[VERSION] == {"Auto": 2}
+    assert other.user_attrs[VERSION] == {"Auto": Auto.version}
 
 
 def test_a_note_that_somebody_else_wrote_is_read_as_none_or_kept() -> None:
@@ -154,7 +154,7 @@ def test_a_note_that_somebody_else_wrote_is_read_as_none_or_kept() -> None:
         study = study_of(None)
         study.set_user_attr(VERSION, odd)
         assert keep_version(study, Auto()) is None
-        assert study.user_attrs[VERSION] == {"Auto": 2}
+        assert study.user_attrs[VERSION] == {"Auto": Auto.version}
     study.set_user_attr(VERSION, {"Auto": 7, "Other": 3})
     assert keep_version(study, Auto()) is None
     assert study.user_attrs[VERSION] == {"Auto": 7, "Other": 3}, "a newer version than this is not taken back"
