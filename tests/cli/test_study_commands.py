@@ -70,10 +70,10 @@ def by_kind(trial: optuna.Trial) -> float:
 @pytest.mark.parametrize(
     "command", [["best"], ["best", "--json"], ["show"], ["show", "--json"], ["report"], ["dashboard"]], ids=" ".join
 )
-def test_the_cure_that_a_command_names_is_one_that_it_has(
+def test_a_space_that_is_learned_and_one_of_a_file_serve_every_command(
     command: list[str], folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of trials that define their parameters as they run nothing is recommended, unless a file has the space."""
+    """Trials that define their parameters as they run show the conditions; nothing of either space is stored."""
     served: list[object] = []
     monkeypatch.setattr(
         "quadrat.cli.dashboard_command.serve", lambda study, draw, **_: served.append(sorted(draw(study)))
@@ -81,15 +81,19 @@ def test_the_cure_that_a_command_names_is_one_that_it_has(
     storage = qd.journal_storage(folder / "quadrat.journal")
     study = optuna.create_study(storage=storage, study_name="kinds", sampler=optuna.samplers.RandomSampler(seed=0))
     study.optimize(by_kind, n_trials=14)
-    words = [*command, "--study", "kinds"]
-    main(words)
-    said = capsys.readouterr()
-    assert "pass --space FILE that has every parameter" in " ".join(f"{said.out} {said.err}".split())
     (folder / "kinds.toml").write_text(CONDITIONAL)
-    assert main([*words, "--space", "kinds.toml"]) == 0
-    said = capsys.readouterr()
-    assert "pass --space" not in said.out + said.err
-    assert "of_" in f"{said.out} {served}" or command == ["report"] or served
+    for space in ([], ["--space", "kinds.toml"]):
+        served.clear()
+        assert main([*command, "--study", "kinds", *space]) == 0
+        said = capsys.readouterr()
+        assert "pass --space" not in said.out + said.err
+        if command == ["report"]:
+            assert "of_" in (folder / "report.html").read_text()
+        elif command == ["dashboard"]:
+            assert len(served) == 1
+            assert served[0]
+        else:
+            assert "of_" in said.out
     assert set(study.user_attrs) == set(optuna.load_study(study_name="kinds", storage=storage).user_attrs) == set()
 
 

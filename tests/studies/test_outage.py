@@ -18,7 +18,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError, PendingRollbackErro
 
 import quadrat as qd
 from quadrat.loop.workers import Here
-from quadrat.studies import Coordinator, outage
+from quadrat.studies import Coordinator, outage, telling
 from quadrat.studies.outage import Outage, is_away
 from quadrat.studies.telling import FAILURE
 
@@ -73,9 +73,10 @@ class Away:
         self._calls, self._every, self.failures = 0, every, 0
         for name in ("create_new_trial", "set_trial_state_values", "set_trial_user_attr", "set_trial_param"):
             self._patch(study._storage, name, patch)
+        self._patch(telling, "end_trial", patch)  # which writes a result as one step, past these methods
 
-    def _patch(self, storage: Any, name: str, patch: pytest.MonkeyPatch) -> None:
-        method = getattr(storage, name)
+    def _patch(self, owner: Any, name: str, patch: pytest.MonkeyPatch) -> None:
+        method = getattr(owner, name)
 
         def sometimes(*given: Any, **named: Any) -> Any:
             self._calls += 1
@@ -86,7 +87,7 @@ class Away:
                 method(*given, **named)
             raise committed_without_an_answer()
 
-        patch.setattr(storage, name, sometimes)
+        patch.setattr(owner, name, sometimes)
 
 
 @pytest.mark.parametrize("every", [3, 4, 7])
