@@ -101,7 +101,7 @@ class CertifiedGap:
 
 
 def certified_maximum(
-    band: Band, *, dimension: int, max_cells: int = 4096, tolerance: float = 0.01
+    band: Band, *, dimension: int, max_cells: int = 4096, tolerance: float = 0.002
 ) -> CertifiedMaximum:
     """Bound max f from above.
 
@@ -144,7 +144,7 @@ def certified_maximum(
 
 
 def certified_gap(
-    band: Band, point: ArrayLike, *, dimension: int, max_cells: int = 4096, tolerance: float = 0.01
+    band: Band, point: ArrayLike, *, dimension: int, max_cells: int = 4096, tolerance: float = 0.002
 ) -> CertifiedGap:
     """Bound max_x f(x) - f(z) from above, for one point z: by pairs (x, z) instead of by both ends alone.
 
