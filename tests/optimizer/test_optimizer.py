@@ -321,7 +321,8 @@ def test_where_there_is_no_certificate_the_reason_is_given(
 
 def test_rejected_assumptions(scripted: Make) -> None:
     rejected = Certificate(float("nan"), np.array([0.25]), (0.0, 1.0), 1.0, "B is too small")
-    optimizer = run(optimizer_of(method=scripted(incumbent=SURE, certificate=rejected)), [1.0])
+    incumbent = Incumbent(np.array([0.25]), 0.5)  # then the search states no interval
+    optimizer = run(optimizer_of(method=scripted(incumbent=incumbent, certificate=rejected)), [1.0])
     report = optimizer.certificate()
     assert (report.value, report.rejected) == (None, "B is too small")
     assert report.reason == "B is too small"
