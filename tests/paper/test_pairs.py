@@ -58,7 +58,8 @@ def test_it_is_the_formula_or_what_is_smaller(kernel: Kernel, D: int) -> None:
     z = points[0]
     at, apart = band.compare(points, z)
     plain = band.interval(points)
-    assert np.allclose(at.upper, plain.upper) and np.allclose(at.lower, plain.lower)
+    assert np.allclose(at.upper, plain.upper)
+    assert np.allclose(at.lower, plain.lower)
     for x, upper, bound in zip(points, plain.upper, apart, strict=True):
         pairs = brute_force(kernel, X, y, x, z, 1.0, 0.1)
         ends, modulus = upper - plain.lower[0], float(given.variation(x - z))

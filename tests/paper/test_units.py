@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,11 +28,11 @@ CERTIFIED: dict[str, tuple[Callable[..., Method], Domain]] = {
 }
 
 
-def _noisy(given: dict[str, object]) -> dict[str, object]:
+def _noisy(given: dict[str, Any]) -> dict[str, Any]:
     return {**given, "kernel": Matern(2.5, 1.0), "noise": given["norm_bound"]}
 
 
-def _levels(given: dict[str, object]) -> dict[str, object]:
+def _levels(given: dict[str, Any]) -> dict[str, Any]:
     unit = float(str(given["norm_bound"]))
     return {**given, "threshold": 0.2 * unit, "accuracy": 0.05 * unit}
 

@@ -373,14 +373,16 @@ class AdaptiveBand(Posteriors):
         self._update()
 
     def _update(self) -> None:
-        """Recompute sqrt(R^2/a + B^2 - y^T (K + a I)^-1 y) for every a."""
+        noise = self.assumptions.noise**2 * (2 * np.log(1 / self.band_delta) + self._base.logdet)
+        self._update_within(noise + self.regulariser * self._base.quadratic_form)
+
+    def _update_within(self, squared_radius: float) -> None:
+        """Recompute sqrt(R^2/a + B^2 - y^T (K + a I)^-1 y) for every a, R^2 the squared radius."""
         given = self.assumptions
         quadratic = np.array([posterior.quadratic_form for posterior in self._posteriors])
-        a = np.array(LADDER) * self.regulariser
-        noise = given.noise**2 * (2 * np.log(1 / self.band_delta) + self._base.logdet)
-        fit = self.regulariser * self._base.quadratic_form
-        squares = (noise + fit) / a + given.norm_bound**2 - quadratic
-        scale = (noise + fit) / a + given.norm_bound**2 + quadratic
+        a = np.array([posterior.noise_variance for posterior in self._posteriors])
+        squares = squared_radius / a + given.norm_bound**2 - quadratic
+        scale = squared_radius / a + given.norm_bound**2 + quadratic
         if (squares < -_SLACK * scale).any():
             at = int(np.argmin(squares / scale))
             self._reject(
