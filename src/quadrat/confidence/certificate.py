@@ -1,29 +1,33 @@
-"""The certificate: how much better than the recommended point anything can still be.
+"""The certificate: how much better than a point, such as the recommended one, anything can still be.
 
-Valid for all times and any recommended z that the data chose, with probability at least 1 - delta,
+Valid for all times and any z, which the data may have chosen, with probability at least 1 - delta: the smaller of
 
-    f(x*) - f(z) <= min_t max_E U_(t,E) - LCB_t(z),
+    f(x*) - f(z) <= max_x D_t(x, z)    and    f(x*) - f(z) <= min_t max_E U_(t,E) - LCB_t(z),
 
-U_(t,E) upper bounds over the cells of a partition. z maximises the lower bound. (The paper's Recommend can return a
-point with regret .75 L where .5 L is claimed, and its second branch ignores the mean: docs/errata.md.)
+D_t the bound of f(x) - f(z) by pairs (`certified_gap`), U_(t,E) upper bounds over the cells of a partition. The first
+is about half of the second once the points near the maximum are known: what is uncertain about f(x) and f(z) alike
+cancels. It is never negative, so that the second is what can reject the assumptions. A minimum over times of the first
+would be about one z only, so the data as they are count there.
+
+By default z maximises the lower bound. (The paper's Recommend can return a point with regret .75 L where .5 L is
+claimed, and its second branch ignores the mean: docs/errata.md.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from quadrat._core.arrays import Array, ArrayLike, as_points, as_vector
+from quadrat._core.arrays import Array, ArrayLike
 from quadrat._core.printing import printed
-from quadrat.confidence.assumptions import Assumptions, UserHolder
-from quadrat.confidence.bands import AdaptiveBand, Band, contradiction
-from quadrat.confidence.maximum import certified_maximum
+from quadrat.confidence.bands import Band, contradiction
+from quadrat.confidence.maximum import CertifiedMaximum, certified_gap, certified_maximum
 from quadrat.errors import InvalidInput
-from quadrat.kernels import Kernel
+from quadrat.partition.unit_cube import as_unit_point
 
-__all__ = ["Certificate", "CertificateCurve", "certificate_curve", "certify", "remaining_regret"]
+__all__ = ["Certificate", "Effort", "certificate_at", "certify", "remaining_regret"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Certificate:
     value
         The most that can still be gained, in the units of f.
     point
-        The recommended point, shape (D,).
+        The point that it is about, shape (D,): the recommended one, unless another was asked for.
     certified_interval
         Bounds on f there.
     maximum
@@ -47,15 +51,16 @@ class Certificate:
 
     Examples
     --------
+    >>> from quadrat.confidence import AdaptiveBand, Assumptions
     >>> from quadrat.kernels import Matern
     >>> band = AdaptiveBand(Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.05), delta=0.05)
-    >>> found = certify(band, dimension=1)  # nothing observed: all that is known is |f| <= B s
+    >>> found = certify(band, dimension=1)  # nothing observed: all that is known is how far f varies
     >>> found.certified_interval, round(found.value, 2), found.rejection
-    ((-1.0, 1.0), 2.0, None)
+    ((-1.0, 1.0), 0.98, None)
     """
 
     value: float
-    point: Array  # (D,), the recommended z
+    point: Array  # (D,), z
     certified_interval: tuple[float, float]  # bounds on f(z)
     maximum: float  # f(x*) is at most this
     rejection: str | None = None
@@ -88,8 +93,15 @@ def remaining_regret(upper: float, lower: float, scale: float) -> float:
     return upper - lower + 1e-9 * max(scale, abs(upper), abs(lower))
 
 
-def certify(band: Band, *, dimension: int, max_cells: int = 4096, tolerance: float = 0.01) -> Certificate:
-    """Recommend a point and bound how far it can be from the optimum, from a band alone.
+def certify(
+    band: Band,
+    *,
+    dimension: int,
+    point: ArrayLike | None = None,
+    max_cells: int = 4096,
+    tolerance: float = 0.002,
+) -> Certificate:
+    """Bound how far a point can be from the optimum, from a band alone.
 
     Parameters
     ----------
@@ -97,17 +109,21 @@ def certify(band: Band, *, dimension: int, max_cells: int = 4096, tolerance: flo
         With the observations told to it.
     dimension
         D.
+    point
+        The point of the unit cube that is meant, shape (D,); however it was chosen, with the data or without. By
+        default the point with the highest lower bound, of those observed and those that the branch and bound looks at.
     max_cells, tolerance
-        Effort of the branch and bound for max f (see `certified_maximum`); they change width, not validity.
+        Effort of the branch and bound (see `certified_maximum`); they change width, not validity.
 
     Returns
     -------
     Certificate
-        Of the point with the highest lower bound.
+        Of that point.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from quadrat.confidence import AdaptiveBand, Assumptions
     >>> from quadrat.kernels import Matern
     >>> x = np.linspace(0, 1, 21)[:, None]
     >>> y = -((x[:, 0] - 0.3) ** 2)
@@ -115,122 +131,78 @@ def certify(band: Band, *, dimension: int, max_cells: int = 4096, tolerance: flo
     >>> band.add(x, y)
     >>> found = certify(band, dimension=1)
     >>> bool(abs(found.point[0] - 0.3) < 0.1), round(found.value, 2)
-    (True, 0.1)
+    (True, 0.05)
+    >>> elsewhere = certify(band, dimension=1, point=[0.5])
+    >>> bool(elsewhere.value > found.value), elsewhere.point.tolist()
+    (True, [0.5])
     """
     if band.is_hallucinating:
         raise InvalidInput("band: expected no pending points, got some; certify outside the `pending` block")
+    effort = Effort(max_cells, tolerance)
     top = certified_maximum(band, dimension=dimension, max_cells=max_cells, tolerance=tolerance)
+    if point is not None:
+        return certificate_at(band, as_unit_point(point, dimension=dimension), effort, top=top)
     seen = band.x.reshape(-1, dimension)
     seen = seen[((seen >= 0) & (seen <= 1)).all(1)]  # f may be observed outside the cube, but is not maximised there
-    candidates = np.vstack([top.centres, seen])
-    lowers, empty = top.lowers, top.contradicted
+    candidates, lowers, rejection = np.vstack([top.centres, seen]), top.lowers, None
     if len(seen):
         tried = band.interval(seen)
-        lowers, empty = np.concatenate([lowers, tried.lower]), empty or tried.is_empty(band.assumptions.ceiling)
-    best = int(np.argmax(lowers))
-    at = band.interval(candidates[best : best + 1])
-    value = remaining_regret(top.value, float(at.lower[0]), band.assumptions.ceiling)
-    rejection = contradiction(band, empty=empty)
-    if rejection is None and value < 0:
-        rejection = band.rejected_because(f"the best value still possible lies {-value:.3g} below one that is reached")
-    if rejection is not None:
-        value = float("nan")
-    return Certificate(value, candidates[best], (float(at.lower[0]), float(at.upper[0])), top.value, rejection)
+        lowers = np.concatenate([lowers, tried.lower])
+        rejection = contradiction(band, empty=tried.is_empty(band.assumptions.ceiling))
+    return certificate_at(band, candidates[int(np.argmax(lowers))], effort, top=top, rejection=rejection)
 
 
 @dataclass(frozen=True)
-class CertificateCurve:
-    """What each norm bound would buy. Nobody knows B: each value stands under its own B.
+class Effort:
+    """How hard a branch and bound tries: `max_cells` and `tolerance` as of `certified_maximum`."""
 
-    Attributes
-    ----------
-    norm_bounds
-        The values of B, shape (m,).
-    values
-        The certificate under each, shape (m,), in the units of f; NaN where the data reject that B.
-    rejected
-        Whether the data reject it, one for each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from quadrat.kernels import Matern
-    >>> x = np.linspace(0, 1, 21)[:, None]
-    >>> y = -((x[:, 0] - 0.3) ** 2)
-    >>> curve = certificate_curve(Matern(2.5, 0.5), x, y, noise=0.01, norm_bounds=[0.1, 1.0, 4.0])
-    >>> curve.rejected, curve.smallest_unrejected
-    ((True, False, False), 1.0)
-    """
-
-    norm_bounds: Array
-    values: Array
-    rejected: tuple[bool, ...]
-
-    __repr__ = printed
-
-    @property
-    def smallest_unrejected(self) -> float | None:
-        """The smallest B on the curve above all that the data reject: not an estimate of B, a floor under it."""
-        floor = max((float(b) for b, out in zip(self.norm_bounds, self.rejected, strict=True) if out), default=0.0)
-        return min((float(b) for b in self.norm_bounds if b > floor), default=None)
-
-    def __str__(self) -> str:
-        rows = ["norm bound B   certificate"]
-        for bound, value, out in zip(self.norm_bounds, self.values, self.rejected, strict=True):
-            rows.append(f"{bound:12.4g}   {'rejected by the data' if out else f'{value:.4g}'}")
-        return "\n".join(rows)
+    max_cells: int
+    tolerance: float
 
 
-def certificate_curve(
-    kernel: Kernel,
-    X: ArrayLike,
-    y: ArrayLike,
+def certificate_at(
+    band: Band,
+    z: Array,
+    effort: Effort,
     *,
-    noise: float,
-    norm_bounds: Sequence[float] | Array,
-    delta: float = 0.05,
-    holder: UserHolder | None = None,
-    max_cells: int = 1024,
-) -> CertificateCurve:
-    """Compute the certificate for each norm bound from the same observations.
+    top: CertifiedMaximum | None = None,
+    highest: float = np.inf,
+    rejection: str | None = None,
+    level: float | None = None,
+) -> Certificate:
+    """Return the certificate of a point z of the cube, shape (D,).
 
     Parameters
     ----------
-    kernel, noise, holder
-        The other assumptions, fixed before the data.
-    X, y
-        Observations, shapes (n, D) and (n,), replicates one by one.
-    norm_bounds
-        Values of B > 0, shape (m,).
-    delta
-        Each certificate alone holds with probability 1 - delta if its B is right; the whole delta goes to the band.
-    max_cells
-        Effort of the branch and bound for max f (see `certified_maximum`).
+    band, z, effort
+        The band, the point, and how hard to try.
+    top
+        What `certified_maximum` has found, where it was asked already.
+    highest
+        What else bounds max f, such as bounds of earlier times.
+    rejection
+        What is known already of why the data reject the assumptions.
+    level
+        At which max U < LCB(z) rejects them, where more than the band took part in `highest`.
 
     Returns
     -------
-    CertificateCurve
-        One certificate for each norm bound.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from quadrat.kernels import Matern
-    >>> x = np.linspace(0, 1, 21)[:, None]
-    >>> y = -((x[:, 0] - 0.3) ** 2)
-    >>> curve = certificate_curve(Matern(2.5, 0.5), x, y, noise=0.01, norm_bounds=[1.0, 4.0])
-    >>> curve.values.round(2).tolist()
-    [0.1, 0.19]
+    Certificate
+        The smaller of both bounds; a rejection where max U lies below LCB(z).
     """
-    points = as_points(X, dimension=kernel.dimension, name="X")
-    values = as_vector(y, length=len(points), name="y")
-    bounds = as_vector(norm_bounds, name="norm_bounds")
-    if not len(bounds) or (bounds <= 0).any():
-        raise InvalidInput(f"norm_bounds: expected positive numbers, at least one, got {norm_bounds!r}")
-    certificates = []
-    for bound in bounds:
-        band = AdaptiveBand(Assumptions(kernel, float(bound), noise, holder), delta)
-        band.add(points, values)
-        certificates.append(certify(band, dimension=points.shape[1], max_cells=max_cells))
-    rejected = tuple(certificate.rejection is not None for certificate in certificates)
-    return CertificateCurve(bounds, np.array([certificate.value for certificate in certificates]), rejected)
+    ceiling, at = band.assumptions.ceiling, band.interval(z[None])
+    how: Any = {"dimension": len(z), "max_cells": effort.max_cells, "tolerance": effort.tolerance}
+    top = certified_maximum(band, **how) if top is None else top
+    gap = certified_gap(band, z, **how)
+    low, high = float(at.lower[0]), float(at.upper[0])
+    highest = min(highest, top.value, gap.maximum)
+    left = remaining_regret(highest, low, ceiling)
+    if rejection is None:
+        rejection = contradiction(band, empty=top.contradicted or gap.contradicted or at.is_empty(ceiling))
+    if rejection is None and left < 0:
+        why = f"the best value still possible lies {-left:.3g} below one that is reached"
+        rejection = band.rejected_because(why, level)
+    if rejection is not None:
+        return Certificate(float("nan"), z, (low, high), highest, rejection)
+    value = min(left, remaining_regret(gap.value, 0.0, ceiling))
+    return Certificate(value, z, (low, high), min(highest, high + gap.value), None)
