@@ -167,3 +167,23 @@ def test_cells_are_made_only_while_they_can_help() -> None:
     assert 1 < len(loose.centres) < 40
     for most in (1, 2, 7):
         assert len(certified_maximum(band, dimension=1, max_cells=most, tolerance=0.0).centres) == most
+
+
+def test_any_point_has_a_certificate() -> None:
+    """It covers the regret there, and names the point; the default is the point with the best lower bound."""
+    band, f = told_band(4, 2, 60)
+    best = float(f.maximum()[1])  # type: ignore[attr-defined]
+    chosen = certify(band, dimension=2, max_cells=256)
+    for z in [*generator(8).random((5, 2)), np.zeros(2), chosen.point]:
+        found = certify(band, dimension=2, point=z, max_cells=256)
+        assert found.point.tolist() == z.tolist()
+        assert best - float(f(z[None])[0]) <= found.value  # type: ignore[operator]
+        assert found.certified_interval[0] <= chosen.certified_interval[0]
+    assert found.value == pytest.approx(chosen.value)
+
+
+@pytest.mark.parametrize("point", [[0.5], [0.5, 1.5], [np.nan, 0.5], [[0.5, 0.5]], ["a", "b"]])
+def test_a_point_that_cannot_be_meant(point: object) -> None:
+    band, _ = told_band(4, 2, 5)
+    with pytest.raises(InvalidInput, match="point"):
+        certify(band, dimension=2, point=point)  # type: ignore[arg-type]

@@ -22,6 +22,7 @@ from quadrat.confidence.bands import AdaptiveBand, Band, contradiction
 from quadrat.confidence.maximum import certified_maximum
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Kernel
+from quadrat.partition.unit_cube import as_unit_point
 
 __all__ = ["Certificate", "CertificateCurve", "certificate_curve", "certify", "remaining_regret"]
 
@@ -37,7 +38,7 @@ class Certificate:
     value
         The most that can still be gained, in the units of f.
     point
-        The recommended point, shape (D,).
+        The point that it is about, shape (D,): the recommended one, unless another was asked for.
     certified_interval
         Bounds on f there.
     maximum
@@ -55,7 +56,7 @@ class Certificate:
     """
 
     value: float
-    point: Array  # (D,), the recommended z
+    point: Array  # (D,), z
     certified_interval: tuple[float, float]  # bounds on f(z)
     maximum: float  # f(x*) is at most this
     rejection: str | None = None
@@ -88,8 +89,15 @@ def remaining_regret(upper: float, lower: float, scale: float) -> float:
     return upper - lower + 1e-9 * max(scale, abs(upper), abs(lower))
 
 
-def certify(band: Band, *, dimension: int, max_cells: int = 4096, tolerance: float = 0.01) -> Certificate:
-    """Recommend a point and bound how far it can be from the optimum, from a band alone.
+def certify(
+    band: Band,
+    *,
+    dimension: int,
+    point: ArrayLike | None = None,
+    max_cells: int = 4096,
+    tolerance: float = 0.01,
+) -> Certificate:
+    """Bound how far a point can be from the optimum, from a band alone.
 
     Parameters
     ----------
@@ -97,13 +105,16 @@ def certify(band: Band, *, dimension: int, max_cells: int = 4096, tolerance: flo
         With the observations told to it.
     dimension
         D.
+    point
+        The point of the unit cube that is meant, shape (D,); however it was chosen, with the data or without. By
+        default the point with the highest lower bound, of those observed and those that the branch and bound looks at.
     max_cells, tolerance
         Effort of the branch and bound for max f (see `certified_maximum`); they change width, not validity.
 
     Returns
     -------
     Certificate
-        Of the point with the highest lower bound.
+        Of that point.
 
     Examples
     --------
@@ -116,9 +127,13 @@ def certify(band: Band, *, dimension: int, max_cells: int = 4096, tolerance: flo
     >>> found = certify(band, dimension=1)
     >>> bool(abs(found.point[0] - 0.3) < 0.1), round(found.value, 2)
     (True, 0.1)
+    >>> elsewhere = certify(band, dimension=1, point=[0.5])
+    >>> bool(elsewhere.value > found.value), elsewhere.point.tolist()
+    (True, [0.5])
     """
     if band.is_hallucinating:
         raise InvalidInput("band: expected no pending points, got some; certify outside the `pending` block")
+    asked = None if point is None else as_unit_point(point, dimension=dimension)
     top = certified_maximum(band, dimension=dimension, max_cells=max_cells, tolerance=tolerance)
     seen = band.x.reshape(-1, dimension)
     seen = seen[((seen >= 0) & (seen <= 1)).all(1)]  # f may be observed outside the cube, but is not maximised there
@@ -127,15 +142,16 @@ def certify(band: Band, *, dimension: int, max_cells: int = 4096, tolerance: flo
     if len(seen):
         tried = band.interval(seen)
         lowers, empty = np.concatenate([lowers, tried.lower]), empty or tried.is_empty(band.assumptions.ceiling)
-    best = int(np.argmax(lowers))
-    at = band.interval(candidates[best : best + 1])
+    z = candidates[int(np.argmax(lowers))] if asked is None else asked
+    at = band.interval(z[None])
+    empty = empty or at.is_empty(band.assumptions.ceiling)
     value = remaining_regret(top.value, float(at.lower[0]), band.assumptions.ceiling)
     rejection = contradiction(band, empty=empty)
     if rejection is None and value < 0:
         rejection = band.rejected_because(f"the best value still possible lies {-value:.3g} below one that is reached")
     if rejection is not None:
         value = float("nan")
-    return Certificate(value, candidates[best], (float(at.lower[0]), float(at.upper[0])), top.value, rejection)
+    return Certificate(value, z, (float(at.lower[0]), float(at.upper[0])), top.value, rejection)
 
 
 @dataclass(frozen=True)
