@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from quadrat.optimizer.advice import Advice
+from quadrat.optimizer.certification import Certification, CertifiedPoint
 from quadrat.optimizer.level_sets import CellReport, LevelSetReport
 from quadrat.optimizer.method_choice import DEFAULT_METHOD
 from quadrat.optimizer.optimizer import Optimizer
 from quadrat.optimizer.outcome import FAILED, Estimate, Measured, Outcome
 from quadrat.optimizer.reports import CertificateReport, Recommendation, WorstCase
+from quadrat.optimizer.run_assumptions import RunAssumptions
 from quadrat.optimizer.trial import BestSeen, Trial, TrialRecord
 
 __all__ = [
@@ -17,12 +19,15 @@ __all__ = [
     "BestSeen",
     "CellReport",
     "CertificateReport",
+    "Certification",
+    "CertifiedPoint",
     "Estimate",
     "LevelSetReport",
     "Measured",
     "Optimizer",
     "Outcome",
     "Recommendation",
+    "RunAssumptions",
     "Trial",
     "TrialRecord",
     "WorstCase",
