@@ -12,8 +12,8 @@ from quadrat._core.printing import labelled
 from quadrat.errors import NotAvailable
 from quadrat.methods.statements import Gain, Mixture
 from quadrat.optimizer import BestSeen, Optimizer, TrialRecord
-from quadrat.optimizer.notebook import progress_curve, progress_of
 from quadrat.optimizer.certification import MAX_CELLS, Certification
+from quadrat.optimizer.notebook import progress_curve, progress_of
 from quadrat.optimizer.run_assumptions import RunAssumptions
 from quadrat.optimizer.stated import Stated
 from quadrat.optimizer.trial import number_text, seen_text, settings_text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from quadrat.optimizer.advice import Advice
 from quadrat.optimizer.certification import Certification, CertifiedPoint
+from quadrat.optimizer.choosing_assumptions import AssumptionChoice, assumptions_from
 from quadrat.optimizer.level_sets import CellReport, LevelSetReport
 from quadrat.optimizer.method_choice import DEFAULT_METHOD
 from quadrat.optimizer.optimizer import Optimizer
@@ -16,6 +17,7 @@ __all__ = [
     "DEFAULT_METHOD",
     "FAILED",
     "Advice",
+    "AssumptionChoice",
     "BestSeen",
     "CellReport",
     "CertificateReport",
@@ -31,4 +33,5 @@ __all__ = [
     "Trial",
     "TrialRecord",
     "WorstCase",
+    "assumptions_from",
 ]

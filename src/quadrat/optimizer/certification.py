@@ -365,7 +365,8 @@ def _checked_space(space: Space) -> Space:
     """Return a space of Floats alone; refuse any other."""
     if space.contexts:
         raise NotAvailable(
-            f"certify: expected a space without contexts, got {', '.join(space.contexts)}; LPGPUCB certifies in contexts"
+            f"certify: expected a space without contexts, got {', '.join(space.contexts)}; LPGPUCB certifies in"
+            " contexts"
         )
     rough = [name for name in space.discontinuous if not space[name].context]
     if rough:

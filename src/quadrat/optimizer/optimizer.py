@@ -36,8 +36,8 @@ from quadrat.optimizer.reports import (
     why_not_certified,
 )
 from quadrat.optimizer.robust import robust_recommendation
-from quadrat.optimizer.run_assumptions import RunAssumptions
 from quadrat.optimizer.run import VERSION, Event, Run, check_header, copied, nothing_feasible_in_context
+from quadrat.optimizer.run_assumptions import RunAssumptions
 from quadrat.optimizer.trial import BestSeen, Trial, TrialRecord
 from quadrat.randomness import generator
 from quadrat.space import Space

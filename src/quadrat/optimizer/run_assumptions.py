@@ -1,8 +1,8 @@
 """What is stated of a whole run before its results are seen, in the units of the user: what `certify` rests on.
 
-Everything of `quadrat.confidence.Assumptions`, and what turns a user's problem into one about the unit cube: the unit of
-the length-scales, the offset of the values, and delta. A space of functions of this kind need not contain constants, and
-the norm of an objective around 80 is not that of the same one around 0: so the offset is part of what is assumed.
+Everything of `quadrat.confidence.Assumptions`, and what turns a user's problem into one about the unit cube: the unit
+of the length-scales, the offset of the values, and delta. A ball of functions need not contain constants, and the norm
+of an objective around 80 is not that of the same one around 0: so the offset is part of what is assumed.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ class RunAssumptions:
         if (self.noise is None) == (self.values_within is None):
             got = "neither" if self.noise is None else "both"
             raise InvalidInput(
-                f"noise: expected either noise or values_within, got {got}; state the sub-Gaussian constant of the noise,"
-                " or two numbers between which every value must lie"
+                f"noise: expected either noise or values_within, got {got}; state the sub-Gaussian constant of the"
+                " noise, or two numbers between which every value must lie"
             )
         self._set("norm_bound", as_number(self.norm_bound, name="norm_bound", at_least=1e-100, at_most=1e100))
         if self.noise is not None:
@@ -119,8 +119,8 @@ class RunAssumptions:
             )
         if not isinstance(self.kernel, Stationary) or self.kernel.lengthscales != 1.0:
             raise InvalidInput(
-                "kernel: expected one without length-scales of its own, such as Matern(2.5), beside lengthscales by name,"
-                f' got {self.kernel!r:.120}; or say lengthscales="{UNIT_CUBE}"'
+                "kernel: expected one without length-scales of its own, such as Matern(2.5), beside lengthscales by"
+                f' name, got {self.kernel!r:.120}; or say lengthscales="{UNIT_CUBE}"'
             )
         checked = {name: as_number(one, name=f"lengthscales: {name!r:.60}", above=0.0) for name, one in given.items()}
         self._set("lengthscales", checked)
@@ -161,7 +161,8 @@ class RunAssumptions:
                 raise InvalidInput(
                     f"lengthscales: expected one for each of {', '.join(names)}, got {', '.join(map(str, given))}"
                 )
-            kernel = replace(self.kernel, lengthscales=tuple(_share(name, space[name], given[name]) for name in names))
+            assert isinstance(self.kernel, Stationary)
+            kernel = _with_lengthscales(self.kernel, tuple(_share(name, space[name], given[name]) for name in names))
         kernel.check_dimension(space.dimension)
         return Assumptions(kernel, self.norm_bound, self.sigma)
 
@@ -171,7 +172,7 @@ class RunAssumptions:
         if not isinstance(kernel, Stationary):
             return f"{kernel!r} on the unit cube"
         scales = kernel.lengthscales
-        each = [scales] * space.dimension if isinstance(scales, float) else list(scales)  # type: ignore[arg-type]
+        each = [scales] * space.dimension if isinstance(scales, float) else list(scales)
         texts = [_in_both_units(name, space[name], share) for name, share in zip(space.axes, each, strict=True)]
         shape = {name: value for name, value in vars(kernel).items() if name not in ("lengthscales", "amplitude")}
         options = ", ".join(f"{name}={value!r}" for name, value in shape.items() if not name.startswith("_"))
@@ -191,13 +192,19 @@ class RunAssumptions:
         }
 
 
+def _with_lengthscales(kernel: Stationary, scales: tuple[float, ...]) -> Kernel:
+    """Return a kernel with other length-scales: kernels of this family are dataclasses that have them."""
+    changed: Kernel = replace(kernel, lengthscales=scales)  # type: ignore[type-var]
+    return changed
+
+
 def _two_numbers(given: object) -> tuple[float, float]:
     """Return the ends between which values lie."""
     try:
-        low, high = given  # type: ignore[misc]  # that it may be something else is what is being tested
+        first, second = list(given)  # type: ignore[call-overload]  # that it may be something else is being tested
     except (TypeError, ValueError):
         raise InvalidInput(f"values_within: expected (lowest, highest), got {given!r:.80}") from None
-    low, high = (as_number(end, name="values_within", at_least=-1e100, at_most=1e100) for end in (low, high))
+    low, high = (as_number(end, name="values_within", at_least=-1e100, at_most=1e100) for end in (first, second))
     if not low < high:
         raise InvalidInput(f"values_within: expected (lowest, highest) with lowest < highest, got ({low!r}, {high!r})")
     return low, high
