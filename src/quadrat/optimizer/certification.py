@@ -44,6 +44,7 @@ __all__ = [
     "check_missing",
     "check_pruned",
     "check_stated",
+    "listed",
     "missing_notes",
 ]
 
@@ -234,7 +235,7 @@ def certification_of(
     """
     check_assumptions(assumptions)
     given = assumptions.on(_checked_space(run.space))
-    asked = [] if params is None else [params] if isinstance(params, Mapping) else list(params)
+    asked = listed(params)
     asked_at = run.space.to_units(asked) if asked else np.empty((0, run.space.dimension))
     _check_outcomes(run.history)
     check_stated(statements)
@@ -426,6 +427,16 @@ def check_missing(statements: Statements, *, failed: int, unfinished: int) -> No
         f"failures_ignore_noise: expected True, because of the trials {has}: it says that which ones failed, timed out"
         " or are late did not depend on their noise, as it does of those that are broken off when the value looks bad"
     )
+
+
+def listed(params: object) -> list[Mapping[str, Any]]:
+    """Return one setting, several or none as a list of them."""
+    if params is None:
+        return []
+    several = [params] if isinstance(params, Mapping) else params
+    if not isinstance(several, Sequence) or not all(isinstance(one, Mapping) for one in several):
+        raise InvalidInput(f"params: expected a setting, or a list of them, got {params!r:.120}")
+    return list(several)
 
 
 def missing_notes(failed: int, unfinished: int) -> list[str]:

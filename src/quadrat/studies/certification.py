@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec
 
 from optuna.distributions import BaseDistribution
 from optuna.study import Study
@@ -20,6 +21,7 @@ from quadrat.optimizer.certification import (
     check_missing,
     check_pruned,
     check_stated,
+    listed,
     missing_notes,
 )
 from quadrat.space import Space
@@ -28,9 +30,27 @@ from quadrat.studies.recommendation import StudyRun, run_of
 
 __all__ = ["certify"]
 
+P = ParamSpec("P")
 _MOST_NAMED = 5  # numbers of trials that are listed
 
 
+def _no_bands(function: Callable[P, Certification]) -> Callable[P, Certification]:
+    """Let a function say of a band where the function is that took one under its name in version 0.1."""
+
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> Certification:
+        first = [*args, *(kwargs[name] for name in ("band", "study") if name in kwargs)][:1]
+        if first and hasattr(first[0], "interval") and hasattr(first[0], "assumptions"):
+            raise InvalidInput(
+                f"study: expected a study of Optuna's, got {type(first[0]).__name__}; a band is certified by"
+                " quadrat.confidence.certify(band, dimension=...), which was here in version 0.1"
+            )
+        return function(*args, **kwargs)
+
+    return checked
+
+
+@_no_bands
 def certify(
     study: Study,
     assumptions: RunAssumptions,
@@ -89,11 +109,6 @@ def certify(
     >>> abs(found.recommended.params["x"] - 0.3) < 0.1, found.recommended.remaining_regret < 0.2
     (True, True)
     """
-    if hasattr(study, "interval") and hasattr(study, "assumptions"):  # a band, as this name took in version 0.1
-        raise InvalidInput(
-            f"study: expected a study of Optuna's, got {type(study).__name__}; a band is certified by"
-            " quadrat.confidence.certify(band, dimension=...), which was here in version 0.1"
-        )
     check_assumptions(assumptions)
     run = run_of(study, search_space=search_space, method=method, seed=seed)
     check_pruned(count_pruned(study))
@@ -105,10 +120,9 @@ def certify(
     check_missing(said, failed=failed, unfinished=running)
     if search_space is None and kept_space(study) is None:
         _check_bounds(trials, run)
-    wanted = [] if params is None else [params] if isinstance(params, Mapping) else list(params)
     found = run.optimizer.certify(
         assumptions,
-        params=[_read(run, setting) for setting in wanted],
+        params=[_read(run, setting) for setting in listed(params)],
         stated_before_data=stated_before_data,
         every_value_counts=every_value_counts,
         failures_ignore_noise=failures_ignore_noise,
@@ -120,11 +134,11 @@ def certify(
 
 def _read(run: StudyRun, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters of the study as those of the run."""
-    inside = run.searched.read(params)
+    names = run.searched.distributions
+    complete = set(names) <= set(params) <= {*names, *run.alone, *run.missing}  # a learned space would take the middle
+    inside = run.searched.read(params) if complete else None
     if inside is None:
-        raise InvalidInput(
-            f"params: expected a setting of {', '.join(run.optimizer.space)} within their bounds, got {params!r:.120}"
-        )
+        raise InvalidInput(f"params: expected a setting of {', '.join(names)} within their bounds, got {params!r:.120}")
     return inside
 
 
