@@ -143,7 +143,17 @@ class Result(Stated):
         failures_ignore_noise: bool = False,
         max_cells: int = MAX_CELLS,
     ) -> Certification:
-        """Return what stated assumptions certify of the run, whatever its method: as of `Optimizer.certify`.
+        """Return what stated assumptions certify of the run, whatever its method.
+
+        Parameters
+        ----------
+        assumptions, params, stated_before_data, every_value_counts, failures_ignore_noise, max_cells
+            As of `Optimizer.certify`.
+
+        Returns
+        -------
+        Certification
+            With probability 1 - delta all of it holds; or how the data reject the assumptions.
 
         Raises
         ------

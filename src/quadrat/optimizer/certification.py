@@ -92,6 +92,12 @@ class CertifiedPoint:
         The objective there lies in it.
     remaining_regret
         No setting of the space is better than this one by more.
+
+    Examples
+    --------
+    >>> point = CertifiedPoint({"x": 0.5}, certified_interval=(0.7, 0.9), remaining_regret=0.1)
+    >>> point.params, point.remaining_regret
+    ({'x': 0.5}, 0.1)
     """
 
     params: dict[str, Any]

@@ -106,6 +106,17 @@ def assumptions_from(
         Changes that are not those of all parameters, or as large as half of the range of the values.
     NotAvailable
         Parameters that are no Floats without steps.
+
+    Examples
+    --------
+    >>> space = Space(temperature=Float(20, 90))
+    >>> print(assumptions_from(space, changes={"temperature": (5, 0.1)}, values=(0.0, 1.0), noise=0.02))
+    Assumptions from what is plausible
+      offset       0.5, the middle of the plausible values 0 to 1
+      norm bound   1: room for 4 hills and valleys of height 0.5, 0.5 x sqrt(4)
+      temperature  length-scale 15.47: the steepest part of a hill of full height changes by 0.1 within 5
+      noise        0.02, as stated
+      kernel       Matern, functions with two derivatives
     """
     low, high = _ends(values)
     hills = as_number(hills, name="hills", at_least=1.0, at_most=1e6)

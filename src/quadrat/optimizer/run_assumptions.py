@@ -146,6 +146,16 @@ class RunAssumptions:
     def on(self, space: Space) -> Assumptions:
         """Return the same for the objective minus its offset, as a function on the unit cube of a space.
 
+        Parameters
+        ----------
+        space
+            Of Floats without steps.
+
+        Returns
+        -------
+        Assumptions
+            With the length-scales as shares of the ranges.
+
         Raises
         ------
         InvalidInput
@@ -167,7 +177,18 @@ class RunAssumptions:
         return Assumptions(kernel, self.norm_bound, self.sigma)
 
     def described(self, space: Space) -> str:
-        """Return the kernel with each length-scale in both units: of the parameter, and as a share of its range."""
+        """Return the kernel in words, with each length-scale in both units.
+
+        Parameters
+        ----------
+        space
+            As of `on`.
+
+        Returns
+        -------
+        str
+            Each in the units of its parameter, and as a share of its range.
+        """
         kernel = self.on(space).kernel
         if not isinstance(kernel, Stationary):
             return f"{kernel!r} on the unit cube"

@@ -10,7 +10,7 @@ import numpy as np
 from quadrat.errors import InvalidInput
 from quadrat.plots.parameter_axis import axes_of
 from quadrat.plots.style import CERTIFIED, DATA, PALETTE, finish, number, scatter, subplots, tinted
-from quadrat.problems.prior_check import PriorCheck
+from quadrat.problems.prior_draws import PriorCheck
 
 __all__ = ["prior_functions"]
 

@@ -141,6 +141,16 @@ def prior_check(
     ------
     InvalidInput
         Distances of other parameters, or out of range.
+
+    Examples
+    --------
+    >>> from quadrat.kernels import Matern
+    >>> stated = RunAssumptions(
+    ...     kernel=Matern(2.5), lengthscales={"x": 0.4}, norm_bound=1.0, offset=0.0, noise=0.1
+    ... )
+    >>> found = prior_check(stated, Space(x=Float(0, 1)), n=8, distances={"x": 0.05})
+    >>> bool(found.changes["x"].max() < 0.3)
+    True
     """
     if isinstance(assumptions, AssumptionChoice):
         distances = assumptions.distances if distances is None else distances
