@@ -266,6 +266,14 @@ def test_one_sentence_says_why_recommended_and_best_seen_differ(scripted: Make) 
 
 # --- certificates
 
+
+def test_a_recommendation_needs_no_certificate(scripted: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A certificate is a branch and bound: `recommend` states an interval without one."""
+    optimizer = run(optimizer_of(method=scripted(incumbent=SURE, certificate=CERTIFICATE)), [1.0])
+    monkeypatch.setattr(optimizer._search, "certificate", lambda point: pytest.fail("a certificate was computed"))
+    assert optimizer.recommend().certified_interval == (0.25, 1.0)
+
+
 SURE = Incumbent(np.array([0.25]), 0.5, interval=(0.25, 1.0), certified=True)
 CERTIFICATE = Certificate(0.125, np.array([0.25]), (0.25, 1.0), 1.5)
 
@@ -299,7 +307,8 @@ def test_where_there_is_no_certificate_the_reason_is_given(
     space: Space, outcomes: list[object], certificate: Certificate | str, reason: str, scripted: Make
 ) -> None:
     x = np.full(space.dimension, 0.25)
-    incumbent = Incumbent(x, 0.5, interval=(0.25, 1.0), certified=True)
+    # A search that does not certify says so of its incumbent too.
+    incumbent = Incumbent(x, 0.5, interval=(0.25, 1.0), certified=isinstance(certificate, Certificate))
     optimizer = run(optimizer_of(space, method=scripted(incumbent=incumbent, certificate=certificate)), outcomes)
     report = optimizer.certificate()
     assert report.value is None

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from contextual_problems import ContextualProblem
@@ -12,11 +14,10 @@ from scipy.stats import binom
 
 from problems import from_rkhs
 from quadrat._core.arrays import Array
-from quadrat.confidence import Certificate, certified_maximum
+from quadrat.confidence import Certificate, certificate as certificates, certified_gap
 from quadrat.gp import realised_gain
 from quadrat.kernels import Kernel, Matern, OnAxes
 from quadrat.methods.base import Axis, Domain, Observation
-from quadrat.methods.lp import contextual as lp_contextual
 from quadrat.methods.lp.method import LP0
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
@@ -62,13 +63,12 @@ def test_certificates_in_all_contexts_at_all_times_cover(noise: float) -> None:
 
 
 def test_the_coverage_test_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the highest lower bound in the place of the maximum of a slice: certificates of nearly nothing."""
+    """With certificates of nearly nothing."""
 
     def narrow(*arguments: object, **options: object) -> object:
-        found = certified_maximum(*arguments, **options)  # type: ignore[arg-type]
-        return type(found)(float(found.lowers.max()), found.centres, found.lowers, found.resolved)
+        return replace(certified_gap(*arguments, **options), value=0.0)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(lp_contextual, "certified_maximum", narrow)
+    monkeypatch.setattr(certificates, "certified_gap", narrow)
     assert sum(fails(seed, 0.1) for seed in range(6)) > binom.ppf(0.999, 6, DELTA)
 
 

@@ -66,7 +66,7 @@ def test_all_answers_of_an_optimizer_are_about_one_point(direction: str) -> None
         assert report.best_possible is not None
         assert report.certified_interval is not None
         worst = report.certified_interval[0 if direction == "maximize" else 1]
-        assert report.value == pytest.approx(sign * (report.best_possible - worst), abs=1e-7)
+        assert report.value <= sign * (report.best_possible - worst) + 1e-7
         assert instrument.regret(advice.params) <= report.value
         [at] = optimizer.predict([advice.params])
         assert at.certified_interval == advice.certified_interval

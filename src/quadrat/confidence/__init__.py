@@ -19,7 +19,7 @@ from quadrat.confidence.certificate import (
 from quadrat.confidence.interval import Interval
 from quadrat.confidence.legendre import LegendreBasis
 from quadrat.confidence.local_band import LocalBand
-from quadrat.confidence.maximum import CertifiedMaximum, certified_maximum
+from quadrat.confidence.maximum import CertifiedGap, CertifiedMaximum, certified_gap, certified_maximum
 from quadrat.confidence.polynomials import LocalPolynomial
 from quadrat.confidence.sketched_band import SketchedBand
 
@@ -33,6 +33,7 @@ __all__ = [
     "CellAverage",
     "Certificate",
     "CertificateCurve",
+    "CertifiedGap",
     "CertifiedMaximum",
     "ChowdhuryGopalanBand",
     "DeltaBudget",
@@ -46,6 +47,7 @@ __all__ = [
     "average_half_width",
     "cell_average",
     "certificate_curve",
+    "certified_gap",
     "certified_maximum",
     "certify",
     "remaining_regret",

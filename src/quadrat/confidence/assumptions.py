@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from quadrat._core.arrays import Array, ArrayLike, as_number, keep_plain
-from quadrat.errors import InvalidInput
-from quadrat.kernels import Kernel
+from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.kernels import Kernel, Matern, OnAxes, Sum, Tied
+from quadrat.kernels.stationary import Stationary
 from quadrat.partition import Cell, LargestVariation
 
 __all__ = ["Assumptions", "UserHolder"]
@@ -100,6 +101,20 @@ class Assumptions:
         distance = np.linalg.norm(np.asarray(offsets, dtype=np.float64), axis=-1)
         return np.asarray(np.minimum(omega, self.holder.constant * distance**self.holder.exponent))
 
+    def interpolation_error(self, sides: ArrayLike) -> Array:
+        """Bound |f(x) - sum_v p_v(x) f(v)| over cells with `sides` (..., D); inf where nothing is known.
+
+        v are the 2^D corners and p_v >= 0 the weights of multilinear interpolation, which add up to 1. So f over a cell
+        is at most its largest value at a corner plus this. It is of second order in the sides where omega is of first.
+
+        Taylor's formula of degree 1 about x: the linear terms cancel, as sum_v p_v (v - x) = 0, and the remainder at v
+        is at most B s rho_1(h_v), h_v the scaled distance. Where rho_1(h) is bounded by a power of h up to h^2, it is
+        concave in h^2, so that the sum over v is at most B s rho_1 at the root of sum_v p_v h_v^2, which is at most the
+        scaled half-diagonal. In a sum of kernels squares add.
+        """
+        half = np.asarray(sides, dtype=np.float64) / 2
+        return np.asarray(self.norm_bound * np.sqrt(_squared_interpolation(self.kernel, half)))
+
     def cell_variation(self, cell: Cell) -> float:
         """omega(diam E): how much f can vary over a cell, from corner to opposite corner."""
         return float(self.variation(cell.sides))
@@ -111,3 +126,24 @@ class Assumptions:
     def axis_rule(self) -> LargestVariation:
         """Return the rule that halves the axis along which omega is largest; it depends on the sides alone."""
         return LargestVariation(lambda sides: self.variation(np.diag(sides)))
+
+
+def _squared_interpolation(kernel: Kernel, half: Array) -> Array:
+    """The square of `interpolation_error` for B = 1, from half of the sides (..., D); inf where nothing is known."""
+    if isinstance(kernel, Sum):
+        return _squared_interpolation(kernel.left, half) + _squared_interpolation(kernel.right, half)
+    if isinstance(kernel, OnAxes):  # on some of the axes, multilinear interpolation is that of those axes
+        return _squared_interpolation(kernel.kernel, half[..., list(kernel.axes)])
+    if isinstance(kernel, Tied):
+        return _squared_interpolation(kernel.kernel, half)
+    unknown = np.full(half.shape[:-1], np.inf)
+    if not isinstance(kernel, Stationary) or kernel.max_degree == 0:
+        return unknown
+    h = kernel.scaled_distance(half)
+    try:
+        remainder = np.sqrt(kernel.moment(2)) * h**2 / 2
+    except NotAvailable:
+        if not isinstance(kernel, Matern):
+            return unknown
+        remainder = kernel.remainder_bound(h, 1)  # a multiple of h^nu, 1 < nu < 2
+    return np.asarray(kernel.variance * remainder**2)

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from quadrat._core.arrays import Array, ArrayLike, as_number
+from quadrat._core.arrays import Array, ArrayLike, as_number, as_points
 from quadrat.confidence.assumptions import Assumptions
 from quadrat.confidence.budget import as_probability
 from quadrat.confidence.interval import Interval
@@ -76,6 +76,14 @@ class Band(Protocol):
     def interval(self, X: ArrayLike) -> Interval:
         """Return bounds on f at the rows of X, shape (m, D)."""
 
+    def compare(self, X: ArrayLike, z: ArrayLike) -> tuple[Interval, Array]:
+        """Return `interval(X)`, and upper bounds of f(x) - f(z) at the rows of X, shape (m,), z of shape (D,).
+
+        They hold together with the intervals, at no further cost in delta, also for a z that the data chose. A band
+        that knows nothing better subtracts the lower bound at z.
+        """
+        return compared_one_by_one(self, X, z)
+
     @property
     @abstractmethod
     def x(self) -> Array:
@@ -126,6 +134,12 @@ class SearchBand(Band, Protocol):
     @abstractmethod
     def prefer(self, X: ArrayLike) -> None:
         """Let `quick_upper` be sharp at the rows of X; called at times that what was added decides."""
+
+
+def compared_one_by_one(band: Band, X: ArrayLike, z: ArrayLike) -> tuple[Interval, Array]:
+    """Return `interval(X)` of a band, and upper(x) - lower(z): what any band knows of f(x) - f(z)."""
+    at = band.interval(X)
+    return at, at.upper - float(band.interval(np.asarray(z, dtype=np.float64)[None]).lower[0])
 
 
 def rejection_at(level: float, why: str) -> str:
@@ -247,6 +261,10 @@ class OnePosterior(Posteriors):
         at = self._gp.predict(X)
         reach = self.beta * at.deviation
         return Interval(np.maximum(at.mean - reach, -self._ceiling), np.minimum(at.mean + reach, self._ceiling))
+
+    def compare(self, X: ArrayLike, z: ArrayLike) -> tuple[Interval, Array]:
+        """Return `interval(X)`, and upper(x) - lower(z) for every row x."""
+        return compared_one_by_one(self, X, z)
 
 
 class SimpleBand(OnePosterior):
@@ -440,6 +458,35 @@ class AdaptiveBand(Posteriors):
             np.minimum(upper, prediction.mean + half, out=upper)
         ceiling = self.assumptions.ceiling  # |f| <= B s everywhere
         return Interval(np.maximum(lower, -ceiling), np.minimum(upper, ceiling))
+
+    def compare(self, X: ArrayLike, z: ArrayLike) -> tuple[Interval, Array]:
+        """Return `interval(X)`, and upper bounds of f(x) - f(z) at the rows of X, shape (m,), z of shape (D,).
+
+        f(x) - f(z) is a linear functional of f, as f(x) is, and the set of functions behind the band is the same. So
+        for every a
+
+            f(x) - f(z) <= mu_a(x) - mu_a(z) + (sigma_a(x, z) / sqrt a) sqrt(R^2 + a B^2 - a y^T (K + a I)^-1 y),
+            sigma_a(x, z)^2 = K(x,x) + K(z,z) - 2 K(x,z) - |U^-T (k_x - k_z)|^2,   U^T U = K + a I.
+
+        The smallest of these, of upper(x) - lower(z) and of the modulus of x - z. It is 0 at x = z: it never rejects.
+        """
+        points = as_points(X, name="X")
+        cross, at = self._base.cross(points), self._base.cross(np.asarray(z, dtype=np.float64)[None])
+        offsets = np.abs(points - np.asarray(z))
+        prior = self.assumptions.kernel.squared_modulus(offsets)
+        ceiling = self.assumptions.ceiling
+        lower, upper = np.full(len(points), -ceiling), np.full(len(points), ceiling)
+        apart = self.assumptions.variation(offsets)
+        of_z = -ceiling
+        for posterior, reach in zip(self._posteriors, self._reach, strict=True):
+            here, pair = posterior.predict_differences(cross, at, prior)
+            there = posterior.predict_from_cross(at)
+            half = reach * here.deviation
+            np.maximum(lower, here.mean - half, out=lower)
+            np.minimum(upper, here.mean + half, out=upper)
+            np.minimum(apart, pair.mean + reach * pair.deviation, out=apart)
+            of_z = max(of_z, float(there.mean[0] - reach * there.deviation[0]))
+        return Interval(lower, upper), np.minimum(apart, upper - of_z)
 
 
 class ChowdhuryGopalanBand(OnePosterior):

@@ -1,17 +1,23 @@
-"""The certificate: how much better than the recommended point anything can still be.
+"""The certificate: how much better than a point, such as the recommended one, anything can still be.
 
-Valid for all times and any recommended z that the data chose, with probability at least 1 - delta,
+Valid for all times and any z, which the data may have chosen, with probability at least 1 - delta: the smaller of
 
-    f(x*) - f(z) <= min_t max_E U_(t,E) - LCB_t(z),
+    f(x*) - f(z) <= max_x D_t(x, z)    and    f(x*) - f(z) <= min_t max_E U_(t,E) - LCB_t(z),
 
-U_(t,E) upper bounds over the cells of a partition. z maximises the lower bound. (The paper's Recommend can return a
-point with regret .75 L where .5 L is claimed, and its second branch ignores the mean: docs/errata.md.)
+D_t the bound of f(x) - f(z) by pairs (`certified_gap`), U_(t,E) upper bounds over the cells of a partition. The first
+is about half of the second once the points near the maximum are known: what is uncertain about f(x) and f(z) alike
+cancels. It is never negative, so that the second is what can reject the assumptions. A minimum over times of the first
+would be about one z only, so the data as they are count there.
+
+By default z maximises the lower bound. (The paper's Recommend can return a point with regret .75 L where .5 L is
+claimed, and its second branch ignores the mean: docs/errata.md.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +25,7 @@ from quadrat._core.arrays import Array, ArrayLike, as_points, as_vector
 from quadrat._core.printing import printed
 from quadrat.confidence.assumptions import Assumptions, UserHolder
 from quadrat.confidence.bands import AdaptiveBand, Band, contradiction
-from quadrat.confidence.maximum import certified_maximum
+from quadrat.confidence.maximum import CertifiedMaximum, certified_gap, certified_maximum
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Kernel
 from quadrat.partition.unit_cube import as_unit_point
@@ -95,7 +101,7 @@ def certify(
     dimension: int,
     point: ArrayLike | None = None,
     max_cells: int = 4096,
-    tolerance: float = 0.01,
+    tolerance: float = 0.002,
 ) -> Certificate:
     """Bound how far a point can be from the optimum, from a band alone.
 
@@ -109,7 +115,7 @@ def certify(
         The point of the unit cube that is meant, shape (D,); however it was chosen, with the data or without. By
         default the point with the highest lower bound, of those observed and those that the branch and bound looks at.
     max_cells, tolerance
-        Effort of the branch and bound for max f (see `certified_maximum`); they change width, not validity.
+        Effort of the branch and bound (see `certified_maximum`); they change width, not validity.
 
     Returns
     -------
@@ -133,25 +139,74 @@ def certify(
     """
     if band.is_hallucinating:
         raise InvalidInput("band: expected no pending points, got some; certify outside the `pending` block")
-    asked = None if point is None else as_unit_point(point, dimension=dimension)
+    effort = Effort(max_cells, tolerance)
     top = certified_maximum(band, dimension=dimension, max_cells=max_cells, tolerance=tolerance)
+    if point is not None:
+        return certificate_at(band, as_unit_point(point, dimension=dimension), effort, top=top)
     seen = band.x.reshape(-1, dimension)
     seen = seen[((seen >= 0) & (seen <= 1)).all(1)]  # f may be observed outside the cube, but is not maximised there
-    candidates = np.vstack([top.centres, seen])
-    lowers, empty = top.lowers, top.contradicted
+    candidates, lowers, rejection = np.vstack([top.centres, seen]), top.lowers, None
     if len(seen):
         tried = band.interval(seen)
-        lowers, empty = np.concatenate([lowers, tried.lower]), empty or tried.is_empty(band.assumptions.ceiling)
-    z = candidates[int(np.argmax(lowers))] if asked is None else asked
-    at = band.interval(z[None])
-    empty = empty or at.is_empty(band.assumptions.ceiling)
-    value = remaining_regret(top.value, float(at.lower[0]), band.assumptions.ceiling)
-    rejection = contradiction(band, empty=empty)
-    if rejection is None and value < 0:
-        rejection = band.rejected_because(f"the best value still possible lies {-value:.3g} below one that is reached")
+        lowers = np.concatenate([lowers, tried.lower])
+        rejection = contradiction(band, empty=tried.is_empty(band.assumptions.ceiling))
+    return certificate_at(band, candidates[int(np.argmax(lowers))], effort, top=top, rejection=rejection)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard a branch and bound tries: `max_cells` and `tolerance` as of `certified_maximum`."""
+
+    max_cells: int
+    tolerance: float
+
+
+def certificate_at(
+    band: Band,
+    z: Array,
+    effort: Effort,
+    *,
+    top: CertifiedMaximum | None = None,
+    highest: float = np.inf,
+    rejection: str | None = None,
+    level: float | None = None,
+) -> Certificate:
+    """Return the certificate of a point z of the cube, shape (D,).
+
+    Parameters
+    ----------
+    band, z, effort
+        The band, the point, and how hard to try.
+    top
+        What `certified_maximum` has found, where it was asked already.
+    highest
+        What else bounds max f, such as bounds of earlier times.
+    rejection
+        What is known already of why the data reject the assumptions.
+    level
+        At which max U < LCB(z) rejects them, where more than the band took part in `highest`.
+
+    Returns
+    -------
+    Certificate
+        The smaller of both bounds; a rejection where max U lies below LCB(z).
+    """
+    ceiling, at = band.assumptions.ceiling, band.interval(z[None])
+    how: Any = {"dimension": len(z), "max_cells": effort.max_cells, "tolerance": effort.tolerance}
+    top = certified_maximum(band, **how) if top is None else top
+    gap = certified_gap(band, z, **how)
+    low, high = float(at.lower[0]), float(at.upper[0])
+    highest = min(highest, top.value, gap.maximum)
+    left = remaining_regret(highest, low, ceiling)
+    if rejection is None:
+        rejection = contradiction(band, empty=top.contradicted or gap.contradicted or at.is_empty(ceiling))
+    if rejection is None and left < 0:
+        why = f"the best value still possible lies {-left:.3g} below one that is reached"
+        rejection = band.rejected_because(why, level)
     if rejection is not None:
-        value = float("nan")
-    return Certificate(value, z, (float(at.lower[0]), float(at.upper[0])), top.value, rejection)
+        return Certificate(float("nan"), z, (low, high), highest, rejection)
+    value = min(left, remaining_regret(gap.value, 0.0, ceiling))
+    return Certificate(value, z, (low, high), min(highest, high + gap.value), None)
 
 
 @dataclass(frozen=True)

@@ -110,3 +110,17 @@ class ContextualBand(AdaptiveBand):
             own = band.interval(points[rows])
             lower[rows], upper[rows] = np.maximum(lower[rows], own.lower), np.minimum(upper[rows], own.upper)
         return Interval(lower, upper)
+
+    def compare(self, X: ArrayLike, z: ArrayLike) -> tuple[Interval, Array]:
+        """As of `AdaptiveBand`; in the context of z, the smaller of both where that context has a band of its own."""
+        points = as_points(X, dimension=len(self._fixed), name="X")
+        _, apart = super().compare(points, z)
+        at = self.interval(points)
+        there = np.asarray(z, dtype=np.float64)
+        apart = np.minimum(apart, at.upper - float(self.interval(there[None]).lower[0]))
+        same = (points[:, self._fixed] == there[self._fixed]).all(axis=1)
+        for band, rows in self._of_contexts(points):
+            own = rows[same[rows]]
+            if len(own):
+                apart[own] = np.minimum(apart[own], band.compare(points[own], there)[1])
+        return at, apart

@@ -290,6 +290,19 @@ class LocalBand:
             lower[rows], upper[rows] = at.lower, at.upper
         return Interval(lower, upper)
 
+    def compare(self, X: ArrayLike, z: ArrayLike) -> tuple[Interval, Array]:
+        """As of `AdaptiveBand`: the bands of the cells that x and z lie in hold everywhere, and the smaller is taken."""
+        points = self._points(X)
+        there = self._points(np.asarray(z, dtype=np.float64)[None])
+        at = self.interval(points)
+        apart = at.upper - float(self.interval(there).lower[0])
+        home = next(self._by_cell(there))[0]
+        for band, rows, some in self._by_cell(points):
+            bands = (band,) if band is home else (band, home)
+            for each in bands:
+                apart[rows] = np.minimum(apart[rows], each.compare(some, there[0])[1])
+        return at, apart
+
 
 class _Pending:
     """A block in which points (k, D) are pending: a band enters it when it is first asked."""

@@ -34,10 +34,18 @@ class SliceAssumptions(Assumptions):
 
     def variation(self, offsets: ArrayLike) -> Array:
         """Bound |f(x, z) - f(x', z)| for differences x - x' of shape (..., d), d the number of free axes."""
+        return super().variation(self._joint(offsets))
+
+    def interpolation_error(self, sides: ArrayLike) -> Array:
+        """As of `Assumptions`, over boxes of the free axes with `sides` (..., d): along the others they are points."""
+        return super().interpolation_error(self._joint(sides))
+
+    def _joint(self, offsets: ArrayLike) -> Array:
+        """Return differences on the joint cube, shape (..., D), from those of free coordinates, shape (..., d)."""
         within = np.asarray(offsets, dtype=np.float64)
         joint = np.zeros((*within.shape[:-1], len(self.free)))
         joint[..., list(self.free)] = within
-        return super().variation(joint)
+        return joint
 
 
 class SliceBand:
@@ -84,6 +92,10 @@ class SliceBand:
     def interval(self, X: ArrayLike) -> Interval:
         """Return bounds on f(., z) at free coordinates X, shape (m, d)."""
         return self.band.interval(self.joint(X))
+
+    def compare(self, X: ArrayLike, z: ArrayLike) -> tuple[Interval, Array]:
+        """As of the band, at free coordinates X, shape (m, d), and z, shape (d,)."""
+        return self.band.compare(self.joint(X), self.joint(np.asarray(z)[None])[0])
 
     @property
     def x(self) -> Array:

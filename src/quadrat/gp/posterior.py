@@ -25,6 +25,7 @@ from quadrat.kernels import Kernel
 
 __all__ = ["GaussianProcess"]
 
+_ROUNDING = 4.0  # units of N eps s^2 that the variance of a difference is rounded up by
 _FEW = 64  # rows whose covariances are kept for a twin; more would hold on to too much memory
 
 
@@ -304,6 +305,30 @@ class GaussianProcess:
         """Predict from `cross(X)`: processes that observed the same points in the same order may share it."""
         w = self._cholesky.half_solve(cross.T)
         return Prediction(self.prior_mean + w.T @ self._z, self._deviation(w))
+
+    def predict_differences(self, cross: Array, at: Array, prior: Array) -> tuple[Prediction, Prediction]:
+        """Predict f(x) at m points, and f(x) - f(z) for one more point z.
+
+        Parameters
+        ----------
+        cross, at
+            `cross` of the points, shape (m, n), and of z, shape (1, n).
+        prior
+            Prior variances K(x,x) + K(z,z) - 2 K(x,z), shape (m,), free of cancellation (`Kernel.squared_modulus`).
+
+        Returns
+        -------
+        tuple of Prediction
+            Of f(x) and of f(x) - f(z), shapes (m,).
+        """
+        w = self._cholesky.half_solve(np.vstack([cross, at]).T)
+        w, of_z = w[:, :-1], w[:, -1:]
+        here = Prediction(self.prior_mean + w.T @ self._z, self._deviation(w))
+        apart = w - of_z
+        variance = prior - np.einsum("ij,ij->j", apart, apart)
+        # Rounding must not make a bound too small where the two points are close and the variance cancels.
+        variance += _ROUNDING * (len(w) + 1) * np.finfo(np.float64).eps * 2 * self.kernel.variance
+        return here, Prediction(apart.T @ self._z, np.sqrt(np.maximum(variance, 0.0)))
 
     def predict_mean(self, X: ArrayLike) -> Array:
         """Return the posterior mean at the rows of X alone, shape (m,): O(n) a point."""

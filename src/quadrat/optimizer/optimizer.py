@@ -409,7 +409,7 @@ class Optimizer:
             best if context is None else self._best_in(context, best),
             direction=self._direction,
             method=self._method,
-            certified=chosen.incumbent.certified and self._is_certified(context),
+            certified=chosen.incumbent.certified and self._is_certified(),
             evaluated=chosen.evaluated,
             history=self._history,
         )
@@ -496,8 +496,9 @@ class Optimizer:
     def certificate(self, context: Mapping[str, Any] | None = None) -> CertificateReport:
         """Return how far from the optimum the recommended point can still be, or why that is not known.
 
-        The point, `params` of the report, is the one that `recommend` returns: of the points tried, the centres of
-        cells and those that a branch and bound looks at, the one with the best guaranteed value.
+        The point, `params` of the report, is the one that `recommend` returns: of the points tried and the centres of
+        cells, the one with the best guaranteed value. The bound is that of pairs of points (`quadrat.confidence.
+        certified_gap`), or that of the maximum less what is guaranteed at the point, if that is smaller.
 
         Only methods with stated assumptions certify, only where every parameter is a Float without steps or
         conditions, and only from plain values: a standard error is an estimate, which nothing certified rests on.
@@ -712,11 +713,9 @@ class Optimizer:
         except TypeError:
             raise InvalidInput(f"trial: expected what ask() returned, or its number, got {trial!r:.80}") from None
 
-    def _is_certified(self, context: Mapping[str, Any] | None) -> bool:
-        """Whether what the search certifies of the recommended point stands in this run."""
-        if "level sets" in self._method.facts.handles:  # these certify labels and intervals, no remaining regret
-            return why_not_certified(self._space, self._method, self._history) is None
-        return self.certificate(context).value is not None
+    def _is_certified(self) -> bool:
+        """Whether what the search certifies of a point stands in this run."""
+        return why_not_certified(self._space, self._method, self._history) is None
 
     def _best_in(self, context: Mapping[str, Any], otherwise: BestSeen) -> BestSeen:
         """Return the best complete trial in a context; where there is none, the other."""

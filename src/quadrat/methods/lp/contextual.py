@@ -20,16 +20,19 @@ The contexts may be chosen by anybody who knows the past, as long as z_t does no
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from quadrat._core.arrays import Array, Bools, Ints
-from quadrat.confidence import Assumptions, certified_maximum
+from quadrat.confidence import Assumptions, Certificate
+from quadrat.confidence.certificate import certificate_at
 from quadrat.confidence.slices import SliceAssumptions, SliceBand
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Domain
 from quadrat.methods.lp.cells import CellBounds, Look, Sharper, parts_of
-from quadrat.methods.lp.search import CERTIFY_CELLS, CellLoop, CellOptions, CertifiedSearch, Surest
+from quadrat.methods.lp.search import EFFORT, CellLoop, CellOptions, CertifiedSearch
 from quadrat.methods.ucb.cgp_ucb import require_free_axis
 from quadrat.partition.cell import contained
 
@@ -173,21 +176,21 @@ class ContextualLPSearch(CertifiedSearch):
         assert context is not None
         return self.loop.slices.at(self.band.x, context)
 
-    def _find_surest(self, context: Array | None) -> Surest:
-        """Find the point to recommend in a context, (D,) with NaN on free axes, and the bound on the maximum there.
-
-        The maximum is the smaller of the largest index min(U_E, bound over the slice) of the cells that the context
-        passes through and of a branch and bound over the slice. Candidates are actions tried in any context, moved to
-        this one, and centres of slices.
-        """
+    def _candidates(self, context: Array | None) -> Array:
+        """Return actions tried in any context, moved to this one, and centres of slices, shape (m, D)."""
         assert context is not None
-        cells, slices = self.cells, self.loop.slices
-        highest = slices.look(context, np.empty((0, self.domain.dimension))).index
-        view = SliceBand(self.band, context)
-        sharper = certified_maximum(view, dimension=int(view.free.sum()), max_cells=CERTIFY_CELLS, tolerance=0.005)
-        centres = slices.at(np.vstack([self.band.x, cells.centres(slices.leaves(context))]), context)
-        candidates = np.vstack([np.unique(centres, axis=0), view.joint(sharper.centres)])
-        return self._highest_lower(candidates, highest, sharper)
+        slices = self.loop.slices
+        points = np.vstack([self.band.x, self.cells.centres(slices.leaves(context))])
+        return np.unique(slices.at(points, context), axis=0)
+
+    def _highest(self, context: Array | None) -> float:
+        """Return the largest index min(U_E, bound over the slice) of the cells that the context passes through."""
+        assert context is not None
+        return self.loop.slices.look(context, np.empty((0, self.domain.dimension))).index
+
+    def _certificate_at(self, point: Array, known: Any) -> Certificate:
+        view = SliceBand(self.band, self._context_of(point))
+        return replace(certificate_at(view, point[view.free], EFFORT, **known), point=point)
 
     def _context_of(self, point: Array) -> Array:
         return np.where(self.loop.slices.free, np.nan, point)

@@ -46,7 +46,8 @@ class LPGPUCB(Method):
     delta
         Everything certified holds at once with probability at least 1 - delta.
     threshold
-        gamma_n / sqrt(n) against which the variation over a cell is compared; from the information gain by default.
+        What the variation over a cell is compared with, in the units of f; B s gamma_n / sqrt(n) by default, from the
+        information gain of the kernel for noise sigma / B.
     holder
         The user's own Hölder bound (L, alpha), used where it is below the kernel's modulus.
     as_printed
@@ -139,10 +140,15 @@ class LPGPUCB(Method):
             raise InvalidInput("contexts: expected a stated kernel, got kernel=None; CGPUCB learns a kernel")
 
     def _threshold(self, kernel: Kernel, noise: float, dimension: int) -> float:
-        """Return the threshold for a kernel and noise, stated or learned: gamma_n / sqrt(n), unless one was given."""
+        """Return the threshold in the units of f: B s gamma_n / sqrt(n), kernel and noise stated or learned.
+
+        gamma_n is without unit, and so is omega / (B s): it is that of f / B, hence of noise sigma / B. So values, B
+        and sigma in other units mean the same search. A threshold that was given is in the units of f.
+        """
         if self.threshold is not None:
             return self.threshold
-        return information_gain(kernel, self.budget, noise**2, dimension).value / float(np.sqrt(self.budget))
+        gain = information_gain(kernel, self.budget, (noise / self.norm_bound) ** 2, dimension).value
+        return self.norm_bound * float(np.sqrt(kernel.variance)) * gain / float(np.sqrt(self.budget))
 
     def why_not_certified(self) -> str | None:
         if self.kernel is None:

@@ -10,27 +10,23 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
 from quadrat._core.arrays import Array
-from quadrat.confidence import (
-    Assumptions,
-    Certificate,
-    CertifiedMaximum,
-    certified_maximum,
-    remaining_regret,
-)
+from quadrat.confidence import Assumptions, Certificate, remaining_regret
 from quadrat.confidence.bands import SearchBand, contradiction
+from quadrat.confidence.certificate import Effort, certificate_at
 from quadrat.confidence.local_band import CAPACITY
 from quadrat.methods.base import Domain, Incumbent, Observation, Proposal, Search, refuse_context
 from quadrat.methods.lp.cells import CellBounds, Condition
 from quadrat.randomness import generator
 
-__all__ = ["CERTIFY_CELLS", "DRAWS", "CellLoop", "CellOptions", "CertifiedSearch", "Round", "Surest"]
+__all__ = ["DRAWS", "EFFORT", "CellLoop", "CellOptions", "CertifiedSearch", "Round", "Surest"]
 
 DRAWS = 7  # uniform points of the chosen cell that compete with its centre in many dimensions
-CERTIFY_CELLS = 512  # cells of the branch and bound that sharpens a certificate
+EFFORT = Effort(2048, 0.002)  # of the branch and bound behind a certificate
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,7 @@ class CellLoop:
     budget
         n, the number of evaluations planned; cells are not split below a side of 1/n.
     threshold
-        gamma_n / sqrt(n), compared with omega(diam E). It decides speed, not validity.
+        B s gamma_n / sqrt(n), compared with omega(diam E). It decides speed, not validity.
     """
 
     def __init__(self, cells: CellBounds, seed: int, *, budget: int, threshold: float) -> None:
@@ -142,7 +138,8 @@ class CellLoop:
         with cells.band.pending(pending) if len(pending) else nullcontext():
             promise = np.where(free, cells.band.optimism(points), -np.inf)
         cells.posteriors += len(points)
-        best = np.flatnonzero(promise >= promise.max() - 1e-12 * (1 + abs(promise.max())))
+        unit = max(cells.assumptions.ceiling, abs(float(promise.max())))
+        best = np.flatnonzero(promise >= promise.max() - 1e-12 * unit)
         # Of equals, as all are before the first observation, the most central.
         return np.asarray(points[best[np.argmin(((points[best] - centre) ** 2).sum(1))]])
 
@@ -195,7 +192,7 @@ class CellOptions:
     delta
         The total error probability.
     threshold
-        gamma_n / sqrt(n), compared with the variation over a cell.
+        B s gamma_n / sqrt(n), compared with the variation over a cell.
     max_cells
         The cap on cells.
     """
@@ -245,9 +242,9 @@ class CertifiedSearch(Search):
         self.loop = self._loop(seed, options)
         self._standard_errors = False
         self._n_told = 0
-        self._found: tuple[tuple[bytes, int, int], Surest] | None = (
-            None  # in a context, after so many trials and rounds
-        )
+        # The last answers: in a context, or of a point, after so many trials and rounds.
+        self._found: tuple[tuple[bytes, int, int], Surest] | None = None
+        self._certified: tuple[tuple[bytes, int, int], Certificate] | None = None
 
     def _loop(self, seed: int, options: CellOptions) -> CellLoop:
         """Return the loop over the cells."""
@@ -284,7 +281,7 @@ class CertifiedSearch(Search):
     # --- answers
 
     def recommend(self, context: Array | None = None) -> Incumbent:
-        """z = argmax of the lower bound over evaluated points, centres of cells and those of the branch and bound.
+        """z = argmax of the lower bound over evaluated points and centres of cells.
 
         Once the data reject the assumptions the bounds mean nothing: then the evaluated point of highest posterior
         mean, without an interval.
@@ -312,42 +309,39 @@ class CertifiedSearch(Search):
         return np.clip(self.band.mean(points), interval.lower, interval.upper), interval.lower, interval.upper
 
     def _surest(self, context: Array | None = None) -> Surest:
-        """Return the point to recommend and the bound on the maximum; the last answer is kept, as both are costly."""
+        """Return the point to recommend; the last answer is kept, as it is costly."""
         asked = b"" if context is None else context.tobytes()
         stamp = asked, self._n_told, len(self.rounds)
         if self._found is None or self._found[0] != stamp:
             self._found = stamp, self._find_surest(context)
         return self._found[1]
 
-    def _find_surest(self, context: Array | None) -> Surest:  # noqa: ARG002  # only in `ContextualLPSearch`
-        """The maximum is min_t max_E U_E, or what a branch and bound over the band finds, if that is lower."""
-        cells = self.cells
-        maximum = min(self.loop.lowest_maximum, cells.look().index)
-        sharper = certified_maximum(
-            cells.band, dimension=self.domain.dimension, max_cells=CERTIFY_CELLS, tolerance=0.005
-        )
-        candidates = np.vstack([cells.band.x, cells.centres(cells.tree.leaves()), sharper.centres])
-        return self._highest_lower(candidates, maximum, sharper)
+    def _find_surest(self, context: Array | None) -> Surest:
+        """The candidate with the highest lower bound, of those that the known constraint allows.
 
-    def _highest_lower(self, candidates: Array, maximum: float, sharper: CertifiedMaximum) -> Surest:
-        """Return the candidate (m, D) with the highest lower bound, of those that the known constraint allows.
-
-        The maximum is `maximum`, or what the branch and bound found, if that is lower. One below the highest lower
-        bound rejects the assumptions.
+        The maximum is min_t max_E U_E. One below the highest lower bound rejects the assumptions.
         """
-        cells, maximum = self.cells, min(maximum, sharper.value)
-        permitted = self.domain.permitted(candidates)
+        cells, maximum = self.cells, self._highest(context)
+        permitted = self.domain.permitted(self._candidates(context))
         interval = self.band.interval(permitted)
         best = int(np.argmax(interval.lower))
         low, high = float(interval.lower[best]), float(interval.upper[best])
-        left = remaining_regret(maximum, low, self.assumptions.ceiling)
         rejection = cells.rejection
-        if rejection is None and (sharper.contradicted or interval.is_empty(self.assumptions.ceiling)):
+        if rejection is None and interval.is_empty(self.assumptions.ceiling):
             rejection = contradiction(self.band, empty=True)
+        left = remaining_regret(maximum, low, self.assumptions.ceiling)
         if rejection is None and left < 0:
             why = f"the best value still possible lies {-left:.3g} below one that is reached"
             rejection = self.band.rejected_because(why, cells.budget.delta)
         return Surest(permitted[best].copy(), low, high, maximum, rejection)
+
+    def _candidates(self, context: Array | None) -> Array:  # noqa: ARG002  # only in `ContextualLPSearch`
+        """Return the points (m, D) of which one is recommended."""
+        return np.vstack([self.band.x, self.cells.centres(self.cells.tree.leaves())])
+
+    def _highest(self, context: Array | None) -> float:  # noqa: ARG002
+        """Return min_t max_E U_E."""
+        return min(self.loop.lowest_maximum, self.cells.look().index)
 
     def _certifiable(self) -> str | None:
         if self._standard_errors:
@@ -355,18 +349,24 @@ class CertifiedSearch(Search):
         return None
 
     def certificate(self, point: Array) -> Certificate | str:
-        """f(x*) - f(point) <= min_t max_E U_E - LCB(point), sharpened by a branch and bound over the band."""
+        """As of `quadrat.confidence.certificate`: pairs, by branch and bound over the band, and min_t max_E U_E."""
         reason = self._certifiable()
         if reason is not None:
             return reason
+        stamp = point.tobytes(), self._n_told, len(self.rounds)
+        if self._certified is None or self._certified[0] != stamp:
+            self._certified = stamp, self._certify(point)
+        return self._certified[1]
+
+    def _certify(self, point: Array) -> Certificate:
         surest = self._surest(self._context_of(point))
-        at = self.band.interval(point[None])
-        low, high = float(at.lower[0]), float(at.upper[0])
-        rejection = surest.rejection
-        if rejection is None and at.is_empty(self.assumptions.ceiling):
-            rejection = contradiction(self.band, empty=True)
-        value = remaining_regret(surest.maximum, low, self.assumptions.ceiling) if rejection is None else float("nan")
-        return Certificate(value, point, (low, high), surest.maximum, rejection)
+        level = self.cells.budget.delta  # what bounds the maximum rests on more than the band
+        known: Any = {"highest": surest.maximum, "rejection": surest.rejection, "level": level}
+        return self._certificate_at(point, known)
+
+    def _certificate_at(self, point: Array, known: Any) -> Certificate:
+        """As of `quadrat.confidence.certificate_at`, in the point's context where there are contexts."""
+        return certificate_at(self.band, point, EFFORT, **known)
 
     def _context_of(self, point: Array) -> Array | None:  # noqa: ARG002  # only in `ContextualLPSearch`
         """Return the context that a point (D,) lies in, as of `ask`; None where there are no contexts."""
