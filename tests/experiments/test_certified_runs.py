@@ -18,7 +18,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "experiments"
 certified_runs, wrong_assumptions = import_module("certified_runs"), import_module("wrong_assumptions")
 
 
-@pytest.mark.parametrize("script", ["certified_runs", "wrong_assumptions"])
+@pytest.mark.parametrize("script", ["certified_runs", "wrong_assumptions", "chosen_assumptions"])
 def test_smoke(script: str) -> None:
     kept = sorted((FOLDER / "results").iterdir())
     out = subprocess.run(

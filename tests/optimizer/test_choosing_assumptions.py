@@ -38,8 +38,20 @@ def test_norm_and_offset_are_of_hills_about_the_middle() -> None:
     assert apart.norm == pytest.approx(3.0)  # nine hills and valleys of height 1 that hardly overlap
 
 
+def test_by_default_there_is_room_for_full_height_all_over_the_box() -> None:
+    """The norm of a constant under Matérn 5/2, from its interpolants, is within the margin of what the rule takes."""
+    space = qd.Space(x=qd.Float(0, 1), y=qd.Float(0, 1))
+    choice = assumptions_from(space, changes={"x": (0.05, 0.2), "y": (0.05, 0.1)}, values=(-1.0, 1.0), noise=0.05)
+    kernel = choice.assumptions.on(space).kernel
+    side = np.linspace(0, 1, 21)
+    points = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    norm = float(np.sqrt(np.linalg.solve(kernel(points) + 1e-10 * np.eye(len(points)), np.ones(len(points))).sum()))
+    assert norm < choice.assumptions.norm_bound < 1.5 * norm
+    assert "room for height 1 all over the box" in repr(choice)
+
+
 def test_the_reasoning_is_printed() -> None:
-    text = repr(assumptions_from(SPACE, **KNOWN))
+    text = repr(assumptions_from(SPACE, hills=4, **KNOWN))
     for part in (
         "the middle of the plausible values 0 to 2",
         "room for 4 hills and valleys of height 1",

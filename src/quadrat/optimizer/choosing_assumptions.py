@@ -1,13 +1,18 @@
 """From what an engineer knows to assumptions: kernel, length-scales and norm bound from plausible changes and values.
 
-An objective is pictured as hills and valleys about the middle of its plausible values. One hill of the full height r,
-half of their range, is r kappa(|x - c| / theta), which has norm exactly r. Where it is steepest, it changes by so much
-within a distance d; the length-scale of a parameter is the one for which that is the largest plausible change over the
-distance that was named. A shorter one would allow more than is plausible, a longer one would exclude it. Several hills
-far apart have the norm r sqrt(hills): they hardly overlap, and their norms add like lengths at right angles.
+The objective is pictured about the middle of its plausible values, at most r away from it, half of their range. A hill
+of that height is r kappa(|x - c| / theta). Where it is steepest, it changes by so much within a distance d; the
+length-scale of a parameter is the one for which that is the largest plausible change over the distance that was named.
+A shorter one would allow more than is plausible, a longer one would exclude it.
 
-This is a rule to choose by and no theorem: no norm follows from changes and values. `quadrat.problems.prior_check`
-shows functions of the chosen norm, for people to see whether they believe in them.
+A hill has norm r. Hills far apart hardly overlap, and their norms add like lengths at right angles: r sqrt(hills). The
+most there is room for is a function at the full height all over the box, whose norm is close to r sqrt(hills) too, with
+hills the product over the axes of 1 + 1/(I theta), theta as a share of the range and I the integral of kappa over the
+line. That is where the norm bound comes from, times a margin.
+
+This is a rule to choose by and no theorem: no norm follows from changes and values. Functions that have
+nothing to do with the kernel are tried in experiments/chosen_assumptions.py. `quadrat.problems.prior_check` shows
+functions of the chosen norm, for people to see whether they believe in them.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from quadrat._core.arrays import as_number
+from quadrat._core.arrays import Array, as_number
 from quadrat._core.printing import labelled
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
@@ -32,6 +37,7 @@ __all__ = ["AssumptionChoice", "assumptions_from"]
 _MOST_OF_A_HILL = 0.9  # of its height: over a longer distance the change says nothing about how steep it is
 _LONGEST = 3.0  # of the range of a parameter: an objective may hardly change with it, but is not assumed not to
 _GRID = 4001
+_MARGIN = 1.25  # of the norm at full height all over the box: the plane needs 1.2
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,8 +57,8 @@ class AssumptionChoice:
     --------
     >>> space = Space(temperature=Float(20, 90))
     >>> choice = assumptions_from(space, changes={"temperature": (5, 0.1)}, values=(0.0, 1.0), noise=0.02)
-    >>> choice.assumptions.norm_bound, choice.assumptions.offset
-    (1.0, 0.5)
+    >>> round(choice.assumptions.norm_bound, 2), choice.assumptions.offset
+    (1.06, 0.5)
     """
 
     assumptions: RunAssumptions
@@ -70,7 +76,7 @@ def assumptions_from(
     values: tuple[float, float],
     noise: float | None = None,
     values_within: tuple[float, float] | None = None,
-    hills: float = 4.0,
+    hills: float | None = None,
     kernel: Stationary | None = None,
     delta: float = 0.05,
 ) -> AssumptionChoice:
@@ -91,7 +97,7 @@ def assumptions_from(
     noise, values_within, delta
         As of `RunAssumptions`.
     hills
-        Room for so many separate hills and valleys of full height, >= 1.
+        Room for so many separate hills and valleys of full height, >= 1, instead of for full height everywhere.
     kernel
         One without length-scales of its own; Matérn 5/2 by default: functions with two derivatives.
 
@@ -113,13 +119,14 @@ def assumptions_from(
     >>> print(assumptions_from(space, changes={"temperature": (5, 0.1)}, values=(0.0, 1.0), noise=0.02))
     Assumptions from what is plausible
       offset       0.5, the middle of the plausible values 0 to 1
-      norm bound   1: room for 4 hills and valleys of height 0.5, 0.5 x sqrt(4)
       temperature  length-scale 15.47: the steepest part of a hill of full height changes by 0.1 within 5
+      norm bound   1.064: room for height 0.5 all over the box, which is that of 2.9 hills, with a margin of 25 %
       noise        0.02, as stated
       kernel       Matern, functions with two derivatives
     """
     low, high = _ends(values)
-    hills = as_number(hills, name="hills", at_least=1.0, at_most=1e6)
+    if hills is not None:
+        hills = as_number(hills, name="hills", at_least=1.0, at_most=1e6)
     form = Matern(2.5) if kernel is None else kernel
     if not isinstance(form, Stationary) or form.lengthscales != 1.0 or form.amplitude != 1.0:
         raise InvalidInput(f"kernel: expected one without length-scales, such as Matern(2.5), got {form!r:.120}")
@@ -129,12 +136,7 @@ def assumptions_from(
             f"changes: expected (distance, change) for each of {', '.join(space.axes)}, got {named:.120}"
         )
     height = (high - low) / 2
-    norm_bound = height * sqrt(hills)
-    reasons = [
-        ("offset", f"{low + height:g}, the middle of the plausible values {low:g} to {high:g}"),
-        ("norm bound", f"{norm_bound:g}: room for {hills:g} hills and valleys of height {height:g}, {height:g} x"
-                       f" sqrt({hills:g})"),
-    ]  # fmt: skip
+    reasons = [("offset", f"{low + height:g}, the middle of the plausible values {low:g} to {high:g}")]
     lengthscales: dict[str, float] = {}
     distances: dict[str, float] = {}
     for name in space.axes:
@@ -142,6 +144,8 @@ def assumptions_from(
         lengthscale, said = _lengthscale(form, name, space[name], distance, change / height)
         lengthscales[name], distances[name] = lengthscale, distance
         reasons.append((name, said.format(change=f"{change:g}")))
+    norm_bound, why = _norm_bound(form, space, lengthscales, height, hills)
+    reasons.append(("norm bound", f"{norm_bound:.4g}: {why}"))
     assumptions = RunAssumptions(
         kernel=form,
         lengthscales=lengthscales,
@@ -204,6 +208,29 @@ def _lengthscale(form: Stationary, name: str, parameter: object, distance: float
         why = f"{_LONGEST:g} times the range; longer would assume that {name} hardly matters"
     shown = float(np.exp(found)) if parameter.log else found
     return shown, f"length-scale {unit}{shown:.4g}: {why}"
+
+
+def _norm_bound(
+    form: Stationary, space: Space, lengthscales: Mapping[str, float], height: float, hills: float | None
+) -> tuple[float, str]:
+    """Return the norm bound, and why."""
+    if hills is not None:
+        return height * sqrt(hills), f"room for {hills:g} hills and valleys of height {height:g}"
+    h = np.linspace(0.0, 40.0, _GRID)
+    integral = 2 * float(np.trapezoid(form.profile(h), h))
+    shares = np.atleast_1d(_shares(space, lengthscales))
+    everywhere = float(np.prod(1 + 1 / (integral * shares)))
+    why = (
+        f"room for height {height:g} all over the box, which is that of {everywhere:.3g} hills, with a margin of"
+        f" {100 * (_MARGIN - 1):.0f} %"
+    )
+    return _MARGIN * height * sqrt(everywhere), why
+
+
+def _shares(space: Space, lengthscales: Mapping[str, float]) -> Array:
+    """Return length-scales as shares of the ranges."""
+    stated = RunAssumptions(kernel=Matern(2.5), lengthscales=lengthscales, norm_bound=1.0, offset=0.0, noise=1.0)
+    return np.asarray(stated.on(space).kernel.lengthscales, dtype=np.float64)  # type: ignore[attr-defined]
 
 
 def _scaled_distance(form: Stationary, share: float) -> float:
