@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "experiments"), str(ROOT / "docs")]
@@ -293,7 +294,32 @@ def verdict(rows: list[Row], variants: list[Row]) -> str:
             " What no choice changes: all five end far behind Quadrat's default, which learns a length-scale for each"
             " axis as it goes."
         )
-    return "\n\n".join(parts)
+    return "\n\n".join([against_random(rows), *parts])
+
+
+def against_random(rows: list[Row]) -> str:
+    """Return how LP0 and Heuristic stand against random search, seed by seed: the headline of figure 1."""
+    said = []
+    for method in figure1.CLAIMED:
+        parts, better, seeds = [], 0, 0
+        for problem in figure1.PROBLEMS:
+            ours, random = (figure1.finals(rows, problem, one, "evaluated") for one in (method, "RandomSearch"))
+            shared = sorted(ours.keys() & random.keys())
+            if not shared:
+                continue
+            medians = (median(regrets[seed] for seed in shared) for regrets in (ours, random))
+            won = sum(ours[seed] < random[seed] for seed in shared)
+            parts.append("{:.3g} and {:.3g}".format(*medians) + f" on {problem} ({won} of {len(shared)} seeds)")
+            better, seeds = better + won, seeds + len(shared)
+        told_apart = abs(better - seeds / 2) > seeds**0.5  # two deviations of a fair coin
+        verdict = "does not beat random search, as far as these seeds tell"
+        if told_apart:
+            verdict = f"ends {'above' if better > seeds / 2 else 'below'} random search"
+        said.append(f"{method} {verdict}: median regrets of {'; '.join(parts)}; lower in {better} of {seeds}")
+    return (
+        "**Figure 1 against random search**, by the best evaluated point; in brackets in how many seeds the method has"
+        f" the lower regret. {'. '.join(said)}."
+    )
 
 
 def summary_of_rates(report: str) -> str:

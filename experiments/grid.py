@@ -146,3 +146,11 @@ def complete(name: str, run: Callable[..., Row], cells: Sequence[Cell], workers:
             raise
     print(file=sys.stderr)
     return kept
+
+
+def write_table(name: str, title: str, table: str, rows: Sequence[Row]) -> str:
+    """Write a table to experiments/results/NAME.md, for the pages that show it, and return it."""
+    commits = ", ".join(sorted({str(row["commit"]) for row in rows}))
+    text = f"# {title}\n\nMade by `python experiments/{name}.py`; rows of {commits}.\n\n{table}\n"
+    (RESULTS / f"{name}.md").write_text(text)
+    return table

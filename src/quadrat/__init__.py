@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     from quadrat import theory as theory
     from quadrat.confidence import Assumptions
     from quadrat.errors import InvalidInput, NotAvailable, NumericalFailure, QuadratError, QuadratWarning
-    from quadrat.integrations import QuadratSampler, QuadratSearchCV, journal_storage, recommend, suggest
+    from quadrat.integrations import QuadratSampler, QuadratSearchCV, certify, journal_storage, recommend, suggest
     from quadrat.kernels import Matern, SquaredExponential
     from quadrat.loop import Result, maximize, minimize
     from quadrat.methods import CGPUCB, LPGPUCB, MFGPUCB, Auto, LevelSet, Method, RandomSearch, SobolSearch, StableOpt
@@ -44,11 +44,13 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
         Advice,
         BestSeen,
         CertificateReport,
+        Certification,
         Estimate,
         LevelSetReport,
         Measured,
         Optimizer,
         Recommendation,
+        RunAssumptions,
         Trial,
         TrialRecord,
     )
@@ -59,17 +61,17 @@ __version__ = "0.1.0"
 _HOME = {
     "confidence": "Assumptions",
     "errors": "InvalidInput NotAvailable NumericalFailure QuadratError QuadratWarning",
-    "integrations": "QuadratSampler QuadratSearchCV journal_storage recommend suggest",
+    "integrations": "QuadratSampler QuadratSearchCV certify journal_storage recommend suggest",
     "kernels": "Matern SquaredExponential",
     "loop": "Result maximize minimize",
     "methods": "Auto CGPUCB LPGPUCB LevelSet MFGPUCB Method RandomSearch SobolSearch StableOpt",
-    "optimizer": "Advice BestSeen CertificateReport Estimate FAILED LevelSetReport"
-    " Measured Optimizer Recommendation Trial TrialRecord",
+    "optimizer": "Advice BestSeen CertificateReport Certification Estimate FAILED LevelSetReport"
+    " Measured Optimizer Recommendation RunAssumptions Trial TrialRecord",
     "space": "Categorical Context Fidelity Fixed Float Int Space",
 }
 # Names that were here in version 0.1: they still resolve, with a warning that says where they are now.
 _FORMER = {
-    "confidence": "AdaptiveBand Certificate LocalBand SimpleBand UserHolder certificate_curve certify",
+    "confidence": "AdaptiveBand Certificate LocalBand SimpleBand UserHolder certificate_curve",
     "gp": "Fit GaussianProcess Observations Priors Sketch fit_map",
     "kernels": "GammaExponential Kernel OnAxes PiecewisePolynomial RationalQuadratic",
     "research": "AddGPUCB BKB ExpectedImprovement GPBUCB GPUCB GPUCBPE Heuristic"
@@ -95,6 +97,7 @@ __all__ = [
     "BestSeen",
     "Categorical",
     "CertificateReport",
+    "Certification",
     "Context",
     "Estimate",
     "Fidelity",
@@ -117,12 +120,14 @@ __all__ = [
     "RandomSearch",
     "Recommendation",
     "Result",
+    "RunAssumptions",
     "SobolSearch",
     "Space",
     "SquaredExponential",
     "StableOpt",
     "Trial",
     "TrialRecord",
+    "certify",
     "journal_storage",
     "maximize",
     "minimize",

@@ -38,13 +38,13 @@ def test_version_and_help(capsys: Capture) -> None:
 
 
 def options_with_a_value() -> list[tuple[str, str]]:
-    """The name of every command with each of its options that takes a value."""
+    """The name of every command with each of its options that takes one value, and not several."""
     group: Any = typer.main.get_command(app)
     return [
         (name, option.opts[0])
         for name, command in group.commands.items()
         for option in command.params
-        if option.param_type_name == "option" and not option.is_flag
+        if option.param_type_name == "option" and not (option.is_flag or option.multiple)
     ]
 
 

@@ -511,6 +511,89 @@ def report(
 
 
 @app.command(cls=_Once)
+def certify(
+    name: NamedStudy = None,
+    study: Study = None,
+    storage: Storage = None,
+    space: ReadIn = None,
+    kernel: Annotated[
+        str, typer.Option("--kernel", help="A kernel: Matern(2.5), SquaredExponential(), or with its length-scales.")
+    ] = "Matern(2.5)",
+    lengthscale: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--lengthscale",
+            metavar="NAME=NUMBER",
+            help="In the units of the parameter, once for each; a factor for a log parameter.",
+        ),
+    ] = None,
+    unit_cube: Annotated[
+        bool, typer.Option("--unit-cube", help="The kernel's own length-scales are shares of the ranges.")
+    ] = False,
+    norm_bound: Annotated[
+        float | None, typer.Option("--norm-bound", help="B, in the units of the values.", **_DECIMAL)
+    ] = None,
+    offset: Annotated[
+        float | None, typer.Option("--offset", help="The value around which the objective lies.", **_DECIMAL)
+    ] = None,
+    noise: Annotated[
+        float | None, typer.Option("--noise", help="Sub-Gaussian constant of one value.", **_DECIMAL)
+    ] = None,
+    values_within: Annotated[
+        str | None,
+        typer.Option("--values-within", metavar="LOW,HIGH", help="Instead of --noise: every value lies between them."),
+    ] = None,
+    delta: Annotated[
+        float, typer.Option("--delta", help="What is certified may fail with this probability.", **_DECIMAL)
+    ] = 0.05,
+    params: Annotated[
+        list[str] | None,
+        typer.Option("--params", metavar="JSON", help="A further setting to certify; may be repeated."),
+    ] = None,
+    stated_before_data: Annotated[
+        bool, typer.Option("--stated-before-data", help="Say that the assumptions were chosen without the results.")
+    ] = False,
+    every_value_counts: Annotated[
+        bool,
+        typer.Option(
+            "--every-value-counts",
+            help="Say that every value is there as it was measured, with noise of its own: none left out, corrected,"
+            " rounded or averaged because of what it was.",
+        ),
+    ] = False,
+    failures_ignore_noise: Annotated[
+        bool,
+        typer.Option(
+            "--failures-ignore-noise",
+            help="Say that it did not depend on the noise which trials failed or have not ended.",
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Certify a study of any sampler: what is recommended, with bounds that hold under stated assumptions."""
+    from quadrat.cli.certify_command import CertifyOptions
+    from quadrat.cli.certify_command import certify as certified
+    from quadrat.cli.study_commands import Where, named
+
+    options = CertifyOptions(
+        kernel=kernel,
+        lengthscale=lengthscale or (),
+        unit_cube=unit_cube,
+        norm_bound=norm_bound,
+        offset=offset,
+        noise=noise,
+        values_within=values_within,
+        delta=delta,
+        params=params or (),
+        stated_before_data=stated_before_data,
+        every_value_counts=every_value_counts,
+        failures_ignore_noise=failures_ignore_noise,
+        as_json=as_json,
+    )
+    certified(Where(named(name, study), storage, space), options)
+
+
+@app.command(cls=_Once)
 def dashboard(
     name: NamedStudy = None,
     study: Study = None,

@@ -1,7 +1,7 @@
 """A posterior in the span of a few kernel functions: the arithmetic of Nyström's approximation.
 
 Notation: m inducing points S; z(x) = R^T k_S(x) with R R^T = K_SS^+, so that z(x).z(x') = Q(x, x') is K(x, x')
-projected on the span of k(., s), s in S [C19, section 3]. With observations y_i of noise variance v_i at
+projected on the span of k(., s), s in S [C19]. With observations y_i of noise variance v_i at
 x_i and z_i = z(x_i),
 
     H = (I + sum_i z_i z_i^T / v_i)^-1,    c = H sum_i z_i (y_i - m) / v_i,

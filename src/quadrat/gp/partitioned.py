@@ -70,7 +70,7 @@ class ProcessCell:
 
 
 class PartitionedProcess:
-    """A posterior made of one Gaussian process for each cell of a partition [JBG20, algorithm 1].
+    """A posterior made of one Gaussian process for each cell of a partition [JBG20].
 
     It has the methods of `GaussianProcess`. Observations are taken in one by one: the same ones in the same order give
     the same bits.

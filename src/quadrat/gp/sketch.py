@@ -1,19 +1,19 @@
 """A Gaussian process that remembers a dictionary of points instead of all: its cost does not grow with observations.
 
 [C19]: Calandriello, Carratino, Lazaric, Valko and Rosasco (2019). Gaussian process optimization with adaptive
-sketching: scalable and no regret. COLT. Algorithm 1, theorem 1.
+sketching: scalable and no regret. COLT.
 [C20]: Calandriello, Carratino, Lazaric, Valko and Rosasco (2020). Near-linear time Gaussian process optimization with
 adaptive batching and resparsification. ICML. When to draw a new dictionary.
 
 The posterior is that of `quadrat.gp.nystrom` with a dictionary S of observed points as the inducing ones. A new
 dictionary is drawn from all observed points: point i is in it with probability min(1, q s_i), s_i its variance under
-the dictionary before, divided by its noise variance [C19, algorithm 1]. (Replicates are one point with the noise
+the dictionary before, divided by its noise variance [C19]. (Replicates are one point with the noise
 variance of their mean, so that s_i counts all of them.) Points of which little is known stay; of many that say the
 same, few do.
 
 What is proven. With a new dictionary after every observation and q >= 6 alpha log(4 T/delta)/epsilon^2, with
 alpha = (1 + epsilon)/(1 - epsilon), all variances are within a factor alpha of the exact ones, at all points and for
-all t <= T, and S has at most 3 (1 + K(x, x)/lambda) alpha q d_eff points, with probability 1 - delta [C19, theorem 1];
+all t <= T, and S has at most 3 (1 + K(x, x)/lambda) alpha q d_eff points, with probability 1 - delta [C19];
 d_eff = tr K (K + lambda I)^-1.
 
 How it is made fast. Drawing costs most, O(n m^2). So a new point enters the dictionary as it comes, with
@@ -83,7 +83,7 @@ class Sketch:
 
     @classmethod
     def of_theorem(cls, *, epsilon: float = 0.5, budget: int, delta: float, ratio: float = 1.0) -> Sketch:
-        """Return the sketch with `epsilon`, `ratio` and the q of [C19, theorem 1].
+        """Return the sketch with `epsilon`, `ratio` and the q of [C19].
 
         The theorem then holds with probability 1 - delta for `budget` observations.
         """
@@ -92,7 +92,7 @@ class Sketch:
 
     @property
     def alpha(self) -> float:
-        """(1 + epsilon)/(1 - epsilon), the factor of [C19, theorem 1] after a dictionary was drawn."""
+        """(1 + epsilon)/(1 - epsilon), the factor of [C19] after a dictionary was drawn."""
         return (1 + self.epsilon) / (1 - self.epsilon)
 
     def factor(self, growth: float = 1.0) -> float:
@@ -100,7 +100,7 @@ class Sketch:
 
         `growth` is g = 1 + the sum of exact s_i since the dictionary was drawn, over the points that did not enter it.
         With P the projection on the span, M = sum phi_i phi_i^T and A = M + lambda I, the dictionary drawn for A_0
-        has I - P <= lambda A_0^-1/(1 - epsilon) [C19, proof of theorem 1], and A <= g A_0 there, so that
+        has I - P <= lambda A_0^-1/(1 - epsilon) [C19], and A <= g A_0 there, so that
         I - P <= (1 + w) lambda A^-1 with 1 + w = g/(1 - epsilon); hence (I - P) M (I - P) <= w lambda I. By
         (a + b)^2 <= (1 + u) a^2 + (1 + 1/u) b^2, A <= (1 + u) (P M P + lambda I), and the other way round, for the u
         with (1 + 1/u) w = u: the factor is 1 + u, u = (w + sqrt(w^2 + 4 w))/2. For g = 1 and epsilon >= .4 it is below
@@ -216,7 +216,7 @@ class SketchedProcess(GaussianProcess):
         return generator(self.seed, _STREAM, self.n_observations, stream)
 
     def _draw(self) -> None:
-        """Draw a new dictionary [C19, algorithm 1]."""
+        """Draw a new dictionary [C19]."""
         X, v = self.x, self.noise_variances
         chance = self.sketch.q * self._posterior.predict(X).deviation ** 2 / v
         kept = self._generator(_DRAW).random(len(X)) < chance

@@ -3,7 +3,7 @@
 [JBG20]: Janz, Burt and González (2020). Bandit optimisation of functions in the Matérn kernel RKHS. AISTATS.
 
 Their cells are cubes. One with side rho and N observations is split into 2^D when rho^(-1/b) <= N + 1, with
-b = (D + 1)/(D + 2 nu) [JBG20, algorithm 1]. Here a split halves one axis unless all are asked for, and rho is the
+b = (D + 1)/(D + 2 nu) [JBG20]. Here a split halves one axis unless all are asked for, and rho is the
 geometric mean of the sides, 2^(-J/D) after J halvings: at J = D, 2D, ... cells are theirs where the kernel treats all
 axes alike. Halving one axis makes two cells where 2^D would be mostly empty, and a cell without observations is as
 unknown as the cube was.
@@ -29,7 +29,7 @@ _MOST_AXES = 10  # that may be halved at once: 1,024 cells from one
 
 @dataclass(frozen=True)
 class SplittingRule:
-    """The splitting rule of [JBG20, algorithm 1] for one kernel on [0, 1]^D.
+    """The splitting rule of [JBG20] for one kernel on [0, 1]^D.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class SplittingRule:
 
     @property
     def exponent(self) -> float:
-        """1/b = (D + 2 nu)/(D + 1) [JBG20, algorithm 1]."""
+        """1/b = (D + 2 nu)/(D + 1) [JBG20]."""
         return (self.dimension + 2 * self.smoothness) / (self.dimension + 1)
 
     def limit(self, depth: int) -> float:

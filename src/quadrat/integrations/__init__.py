@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     from quadrat.integrations.sklearn_search import QuadratSearchCV
     from quadrat.loop.dask_executor import DaskExecutor
     from quadrat.loop.ray_executor import RayExecutor
+    from quadrat.studies.certification import certify
     from quadrat.studies.distributions import suggest
     from quadrat.studies.journal import journal_storage
     from quadrat.studies.recommendation import recommend
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
 
 _HOME = {
     "quadrat.loop.dask_executor": "DaskExecutor",
+    "quadrat.studies.certification": "certify",
     "quadrat.studies.distributions": "suggest",
     "quadrat.studies.journal": "journal_storage",
     "quadrat.studies.sampler": "QuadratSampler",
@@ -37,6 +39,7 @@ __all__ = [
     "QuadratSampler",
     "QuadratSearchCV",
     "RayExecutor",
+    "certify",
     "journal_storage",
     "recommend",
     "suggest",

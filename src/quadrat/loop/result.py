@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -12,7 +12,9 @@ from quadrat._core.printing import labelled
 from quadrat.errors import NotAvailable
 from quadrat.methods.statements import Gain, Mixture
 from quadrat.optimizer import BestSeen, Optimizer, TrialRecord
+from quadrat.optimizer.certification import MAX_CELLS, Certification
 from quadrat.optimizer.notebook import progress_curve, progress_of
+from quadrat.optimizer.run_assumptions import RunAssumptions
 from quadrat.optimizer.stated import Stated
 from quadrat.optimizer.trial import number_text, seen_text, settings_text
 
@@ -129,6 +131,47 @@ class Result(Stated):
             noise=best.noise,
             noise_stated=best.noise_stated,
             _optimizer=optimizer,
+        )
+
+    def certify(
+        self,
+        assumptions: RunAssumptions,
+        *,
+        params: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        stated_before_data: bool = False,
+        every_value_counts: bool = False,
+        failures_ignore_noise: bool = False,
+        max_cells: int = MAX_CELLS,
+    ) -> Certification:
+        """Return what stated assumptions certify of the run, whatever its method.
+
+        Parameters
+        ----------
+        assumptions, params, stated_before_data, every_value_counts, failures_ignore_noise, max_cells
+            As of `Optimizer.certify`.
+
+        Returns
+        -------
+        Certification
+            With probability 1 - delta all of it holds; or how the data reject the assumptions.
+
+        Raises
+        ------
+        InvalidInput, NotAvailable
+            As of `Optimizer.certify`; or this result is a copy, which goes without its optimizer.
+        """
+        if self._optimizer is None:
+            raise NotAvailable(
+                "certify: expected the result that maximize or minimize returned, got a copy of it, which goes without"
+                " its optimizer; make an Optimizer, add_trials with these trials, and certify that"
+            )
+        return self._optimizer.certify(
+            assumptions,
+            params=params,
+            stated_before_data=stated_before_data,
+            every_value_counts=every_value_counts,
+            failures_ignore_noise=failures_ignore_noise,
+            max_cells=max_cells,
         )
 
     def to_frame(self) -> Any:

@@ -11,10 +11,11 @@ from importlib import import_module
 from typing import Any
 
 from quadrat.errors import InvalidInput, QuadratError
+from quadrat.kernels import Kernel
 from quadrat.methods import registry
 from quadrat.methods.base import Ability, Method
 
-__all__ = ["all_methods", "get", "names", "read_method", "that_handle", "unknown_name"]
+__all__ = ["all_methods", "get", "names", "read_kernel", "read_method", "that_handle", "unknown_name"]
 
 _EXAMPLE = "'LPGPUCB(kernel=Matern(2.5, 0.3), norm_bound=2, noise=0.1, budget=100)'"
 
@@ -34,16 +35,42 @@ def read_method(text: str) -> Method:
     """
     if "(" not in text:
         return registry.get(text.strip())
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)  # such as of "1if": what is wrong is said below
-            tree = ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: very many brackets
-        raise InvalidInput(f"method: expected a name, or a description such as {_EXAMPLE}, got {text!r:.120}") from None
-    found = _made(tree.body)
+    found = _made(_parsed(text))
     if not isinstance(found, Method):
         raise InvalidInput(f"method: expected a description of a method, such as {_EXAMPLE}, got {text!r:.120}")
     return found
+
+
+def read_kernel(text: str) -> Kernel:
+    """Return the kernel that a text describes.
+
+    Raises
+    ------
+    InvalidInput
+        No description of a kernel, or options that it does not take.
+
+    Examples
+    --------
+    >>> read_kernel("Matern(2.5, [0.2, 0.4])")
+    Matern(nu=2.5, lengthscales=(0.2, 0.4), amplitude=1.0)
+    """
+    try:
+        found = _made(_parsed(text))
+    except InvalidInput as error:
+        raise InvalidInput(str(error).replace("method:", "kernel:", 1)) from None
+    if not isinstance(found, Kernel):
+        raise InvalidInput(f"kernel: expected a description of a kernel, such as 'Matern(2.5)', got {text!r:.120}")
+    return found
+
+
+def _parsed(text: str) -> ast.expr:
+    """Return what is written as an expression of Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # such as of "1if": what is wrong is said below
+            return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: very many brackets
+        raise InvalidInput(f"method: expected a name, or a description such as {_EXAMPLE}, got {text!r:.120}") from None
 
 
 def _made(node: ast.expr) -> Any:

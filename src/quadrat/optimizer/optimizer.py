@@ -19,6 +19,7 @@ from quadrat.errors import InvalidInput, NotAvailable, QuadratWarning
 from quadrat.gp import LeaveOneOut
 from quadrat.methods.base import DOES_NOT_CERTIFY, Incumbent, Method
 from quadrat.optimizer.advice import Advice, advise, situation_of
+from quadrat.optimizer.certification import MAX_CELLS, Certification, Statements, certification_of
 from quadrat.optimizer.importing import Study, Table, gather_batch, plain_params
 from quadrat.optimizer.level_sets import LevelSetReport, level_set_of
 from quadrat.optimizer.method_choice import check_method, require, resolve, what_changed
@@ -36,6 +37,7 @@ from quadrat.optimizer.reports import (
 )
 from quadrat.optimizer.robust import robust_recommendation
 from quadrat.optimizer.run import VERSION, Event, Run, check_header, copied, nothing_feasible_in_context
+from quadrat.optimizer.run_assumptions import RunAssumptions
 from quadrat.optimizer.trial import BestSeen, Trial, TrialRecord
 from quadrat.randomness import generator
 from quadrat.space import Space
@@ -521,6 +523,48 @@ class Optimizer:
             return CertificateReport(None, reason)
         chosen = self._recommended(point)
         return report_of(self._direction, self._search, chosen.x, chosen.params)
+
+    @with_own_numerics
+    def certify(
+        self,
+        assumptions: RunAssumptions,
+        *,
+        params: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        stated_before_data: bool = False,
+        every_value_counts: bool = False,
+        failures_ignore_noise: bool = False,
+        max_cells: int = MAX_CELLS,
+    ) -> Certification:
+        """Return what stated assumptions certify of this run, whatever its method: of the point recommended and others.
+
+        Parameters
+        ----------
+        assumptions
+            Kernel, norm bound, noise, offset and delta, in your units.
+        params
+            A further setting to certify, or a list of them.
+        stated_before_data, every_value_counts, failures_ignore_noise
+            What you say of the run, because its results cannot show it (see `Statements`). The first two have to be
+            True; the third where trials failed or have not ended.
+        max_cells
+            Effort: more make certificates narrower and take longer. They hold with any.
+
+        Returns
+        -------
+        Certification
+            With probability 1 - delta all of it holds; or how the data reject the assumptions.
+
+        Raises
+        ------
+        InvalidInput
+            A statement that is lacking; assumptions or settings that do not belong to the space.
+        NotAvailable
+            A run that cannot be certified: the sentence says why, and what to do.
+        """
+        said = Statements(stated_before_data, every_value_counts, failures_ignore_noise)
+        return certification_of(
+            self._run, lambda: self._recommended(None).params, assumptions, said, params=params, max_cells=max_cells
+        )
 
     @with_own_numerics
     def level_set(self) -> LevelSetReport:

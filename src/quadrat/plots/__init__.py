@@ -14,6 +14,7 @@ from quadrat.plots.importance_figure import importance
 from quadrat.plots.leave_one_out_figures import calibration, predicted_vs_observed
 from quadrat.plots.level_set_figure import level_set
 from quadrat.plots.parallel_figure import parallel_coordinates
+from quadrat.plots.prior_functions_figure import prior_functions
 from quadrat.plots.progress_figure import progress
 from quadrat.plots.run_view import RunView, Source
 from quadrat.plots.slices_figure import slices
@@ -29,6 +30,7 @@ __all__ = [
     "level_set",
     "parallel_coordinates",
     "predicted_vs_observed",
+    "prior_functions",
     "progress",
     "slices",
 ]

@@ -16,9 +16,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quadrat._core.lazy_names import lazy_names
+from quadrat.problems.prior_draws import PriorCheck, prior_check
 from quadrat.problems.rkhs import RKHSFunction, draw_rkhs_function
 
 if not TYPE_CHECKING:  # names that left the package say where they are
     _, __getattr__, _ = lazy_names(__name__, {})
 
-__all__ = ["RKHSFunction", "draw_rkhs_function"]
+__all__ = ["PriorCheck", "RKHSFunction", "draw_rkhs_function", "prior_check"]

@@ -53,7 +53,12 @@ def unoptimised_rows(gain: InformationGainRate | str) -> tuple[Rate, ...]:
             "sublinear when gamma_n grows less than sqrt(n)" if polynomial else "any D",
             f"gamma_n = {gain}.",
         ),
-        Rate(catalogue.ADAPTED_GP_UCB, *powers(adapted_regularisation(gain.power), certainty), "any D"),
+        Rate(
+            catalogue.ADAPTED_GP_UCB,
+            *powers(adapted_regularisation(gain.power), certainty),
+            "any D",
+            "" if polynomial else "Powers of log n are not tracked.",
+        ),
     )
 
 
@@ -61,7 +66,9 @@ def optimal_rows(gain: InformationGainRate | str, *, lipschitz: bool) -> tuple[R
     """Return the algorithms with regret sqrt(n gamma_n)."""
     if isinstance(gain, str):
         return tuple(unknown_row(method, gain) for method in (catalogue.RIPS, catalogue.GP_THREDS, catalogue.BPE))
-    both = powers(order_optimal(gain.power), _certainty_of(gain))
+    # sqrt(n gamma_n): where gamma_n is a power of log n alone, it counts, or the rate would beat the lower bound.
+    logs = None if gain.power > 0 else gain.log_power / 2
+    both = powers(order_optimal(gain.power), _certainty_of(gain), logs)
     note = "Dimension-free powers of log n are not tracked."
     threds = Rate(catalogue.GP_THREDS, *both, "Lipschitz f", note)
     if not lipschitz:

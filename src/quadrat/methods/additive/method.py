@@ -2,7 +2,7 @@
 
 f(x) = sum_j f^(j)(x^(j)), the groups of axes disjoint. The acquisition adds the groups' own upper bounds,
 sum_j [mu_j + sqrt(beta_t) sigma_j], so that it is maximised group by group: D dimensions cost no more than the largest
-group [K15, algorithm 1].
+group [K15].
 
 Groups are given, or learned with the hyper-parameters. The recommended point has the highest posterior mean of all
 points of the cube, evaluated or not: group by group it is found as easily, and in many dimensions it combines what
@@ -56,7 +56,7 @@ _ASIDE = 0.05  # how far a proposal steps aside that is pending already
 
 @dataclass(frozen=True, kw_only=True)
 class Practical:
-    """beta_t = scale d log(2 t), d the size of the largest group: the form that [K15, section 6] takes in practice.
+    """beta_t = scale d log(2 t), d the size of the largest group: the form that [K15] takes in practice.
 
     Their scale is .2, for deviations that include what groups trade with each other. Centred ones are smaller.
     """
@@ -74,7 +74,7 @@ class Practical:
 
 @dataclass(frozen=True, kw_only=True)
 class Theorem:
-    """beta_t = 2 log(M pi^2 t^2 / (2 delta)) + 2 d log(D t^3) [K15, theorem 5].
+    """beta_t = 2 log(M pi^2 t^2 / (2 delta)) + 2 d log(D t^3) [K15].
 
     For f drawn from the process, M groups of at most d of the D axes.
     """
@@ -96,7 +96,7 @@ _FORMS: dict[str, Practical | Theorem] = {"practical": Practical(), "theorem": T
 
 @dataclass(frozen=True, kw_only=True)
 class AddGPUCB(Method):
-    """Evaluate where sum_j [mu_j(x^(j)) + sqrt(beta_t) sigma_j(x^(j))] is largest [K15, algorithm 1].
+    """Evaluate where sum_j [mu_j(x^(j)) + sqrt(beta_t) sigma_j(x^(j))] is largest [K15].
 
     Parameters
     ----------

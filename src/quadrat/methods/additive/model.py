@@ -90,7 +90,7 @@ class AdditiveFit:
 
 
 def total(groups: Groups, parts: Sequence[Kernel]) -> Kernel:
-    """Return the sum of kernels, each on the axes of its group [K15, section 3]."""
+    """Return the sum of kernels, each on the axes of its group [K15]."""
     return reduce(add, (OnAxes(part, group) for group, part in zip(groups, parts, strict=True)))
 
 
@@ -256,7 +256,7 @@ class AdditiveModel(Learning[AdditiveFit]):
 class GroupPosterior:
     """What all observations together say of each f^(j), a function of the axes of group j alone.
 
-    With A the matrix of the sum of kernels plus noise and k_j that of group j alone [K15, section 3],
+    With A the matrix of the sum of kernels plus noise and k_j that of group j alone [K15],
 
         mu_j(x) = k_j(x, X) A^-1 (y - m),    sigma_j(x)^2 = k_j(x, x) - k_j(x, X) A^-1 k_j(X, x).
 
@@ -328,7 +328,7 @@ class GroupPosterior:
         return np.asarray(np.sqrt(np.maximum(prior - np.einsum("ij,ij->j", half, half), 0.0)))
 
     def maximise(self, multiplier: float, rng: np.random.Generator) -> tuple[Array, float]:
-        """Maximise sum_j [mu_j + multiplier sigma_j], group by group [K15, algorithm 1].
+        """Maximise sum_j [mu_j + multiplier sigma_j], group by group [K15].
 
         Returns
         -------

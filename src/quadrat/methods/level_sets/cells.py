@@ -1,7 +1,7 @@
 """Cells with a lower and an upper bound of f over each, for saying on which side of a threshold f lies there.
 
 Bounds at points come from a band that holds for all points and all times at once. So they may be intersected over time,
-as the regions C_t(x) of [G13, section 3] are, and what is stored only sharpens. Two ways lead from points to a cell E
+as the regions C_t(x) of [G13] are, and what is stored only sharpens. Two ways lead from points to a cell E
 with sides r, and each depth takes the one that is lost least with:
 
     centre:   |f(x) - f(c)| <= omega(H),                                   H half the diagonal; any kernel
@@ -151,7 +151,7 @@ class LevelCells:
         return np.asarray(self._high.view[nodes])
 
     def labels(self, nodes: Ints) -> Ints:
-        """`ABOVE` where low > threshold - accuracy, `BELOW` where high < threshold + accuracy [G13, algorithm 1].
+        """`ABOVE` where low > threshold - accuracy, `BELOW` where high < threshold + accuracy [G13].
 
         Of a cell for which both hold, f stays within the accuracy of the threshold: the nearer side is its label.
         """

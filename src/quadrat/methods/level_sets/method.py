@@ -63,7 +63,7 @@ class LevelSetMethod(Method):
 
 @dataclass(frozen=True, kw_only=True)
 class LevelSet(LevelSetMethod):
-    """LSE [G13, algorithm 1] on the cells of a fixed dyadic tiling.
+    """LSE [G13] on the cells of a fixed dyadic tiling.
 
     Regions C_t are intersected over time, and a cell is above or below when what is known of it clears the threshold
     up to the accuracy, as printed. Changed: beta_t is that of a band which holds for every f of the ball, not of a
@@ -108,7 +108,7 @@ class LevelSet(LevelSetMethod):
 
     facts: ClassVar[MethodFacts] = MethodFacts(
         title="Level set on a fixed tiling (LSE)",
-        paper="Gotovos, Casati, Hitz and Krause 2013, IJCAI, algorithm 1",
+        paper="Gotovos, Casati, Hitz and Krause 2013, IJCAI",
         assumes="kernel, norm bound B and noise sigma, stated before the data",
         best_for="where f is above a limit, on a map of fixed resolution",
         certifies=True,

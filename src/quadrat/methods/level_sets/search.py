@@ -1,6 +1,6 @@
 """The search for a level set at work: cells with bounds, a rule that chooses points, and the labels as the answer.
 
-Two rules. Ambiguity [G13, equation 4] evaluates the centre of the undecided cell with the largest
+Two rules. Ambiguity [G13] evaluates the centre of the undecided cell with the largest
 
     a(E) = min(high(E) - threshold, threshold - low(E)).
 

@@ -1,13 +1,13 @@
 """MF-GP-UCB: cheap approximations tell where the expensive function is worth an evaluation.
 
-With the posterior of each level m = 1, ..., M, and |f^(M) - f^(m)| <= zeta^(m) [K16, algorithm 1]:
+With the posterior of each level m = 1, ..., M, and |f^(M) - f^(m)| <= zeta^(m) [K16]:
 
     phi^(m)(x) = mean^(m)(x) + sqrt(beta_t) deviation^(m)(x) + zeta^(m),    phi(x) = min_m phi^(m)(x),
     x_t = argmax phi,    m_t = min {m : sqrt(beta_t) deviation^(m)(x_t) >= gamma^(m), or m = M}.
 
 Every phi^(m) is an upper bound of f^(M), hence so is phi; the cheapest level that is still uncertain at x_t is asked,
 and the target once all cheaper ones have said what they can there. gamma^(m) = zeta^(m) sqrt(lambda^(m)/lambda^(m+1))
-for costs lambda [K16, theorem 1], at least 1 % of the range of the values, which doubles whenever trials in a row at m
+for costs lambda [K16], at least 1 % of the range of the values, which doubles whenever trials in a row at m
 and below have cost as much as one at m + 1 [K16, appendix on implementation; there the trials themselves are counted].
 
 What is ours: where zeta is not stated, levels have an offset too (`quadrat.methods.multi_fidelity.model`); and a level
@@ -356,7 +356,7 @@ class FidelitySearch(Search):
 
 @dataclass(frozen=True)
 class Index:
-    """phi of [K16, algorithm 1] in model units: the posteriors of M levels, their gaps to the target, sqrt(beta_t)."""
+    """phi of [K16] in model units: the posteriors of M levels, their gaps to the target, sqrt(beta_t)."""
 
     gps: Sequence[GaussianProcess]
     gaps: Gaps

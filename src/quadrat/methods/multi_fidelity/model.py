@@ -1,6 +1,6 @@
 """What is known of a function at several fidelities: one Gaussian process a level, and how far levels are apart.
 
-Levels m = 1, ..., M have independent processes with a common kernel [K16, section 2], each with a prior mean of its
+Levels m = 1, ..., M have independent processes with a common kernel [K16], each with a prior mean of its
 own; all of them are in the same model units. Beside them stands how far the levels are apart: f^(M) lies within
 zeta^(m) of f^(m) + offset^(m), with zeta^(M) = offset^(M) = 0. Bounds zeta^(m) that are stated hold without an offset,
 as in the paper. Where none are stated, both come from the data. At every point evaluated at a level l > m

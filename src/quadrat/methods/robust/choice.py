@@ -3,7 +3,7 @@
 A Gaussian process with a Matérn 5/2 kernel, one length-scale for each axis, is fitted to everything told (maximum
 posterior, noise included). The point chosen maximises the lowest value of mu - sigma over the box: one posterior
 deviation is the price of what the run did not look at, since a search for the maximum evaluates little around broad
-places, and with the mean alone a place nobody looked at would pass for flat. The rule of [B18, theorem 1] has the lower
+places, and with the mean alone a place nobody looked at would pass for flat. The rule of [B18] has the lower
 confidence bound there.
 
 [B18]: Bogunovic, Scarlett, Jegelka and Cevher (2018). Adversarially robust optimization with Gaussian processes.

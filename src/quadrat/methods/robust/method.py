@@ -32,15 +32,15 @@ _TOP = 48  # told points of highest mean that are candidates
 
 @dataclass(frozen=True, kw_only=True)
 class StableOpt(ModelBased):
-    """Seek the x that maximises min f over all perturbations of x within a box [B18, algorithm 1].
+    """Seek the x that maximises min f over all perturbations of x within a box [B18].
 
     Each round takes x~, the point with the largest worst-case upper bound, max_x min_d ucb(x + d), then the
     perturbation d with the least lower bound, min_d lcb(x~ + d), and evaluates x~ + d: where f would hurt most if x~
-    were used. The bounds are mu(x) -+ b sigma(x). Theorem 1 of [B18] holds for any b with which they contain f.
+    were used. The bounds are mu(x) -+ b sigma(x). The theorem of [B18] holds for any b with which they contain f.
 
-    The recommended point is the x of the cube with the largest worst-case lower bound. Theorem 1 takes the best of the
-    x~ of all rounds, each by the bounds of its own round; those of the last round know more, and with them there is no
-    need to keep to the x~. Its value and interval are those of f at the point itself; those of the worst case are in
+    The recommended point is the x of the cube with the largest worst-case lower bound. The theorem takes the best of
+    the x~ of all rounds, each by the bounds of its own round; those of the last round know more, and with them there is
+    no need to keep to the x~. Its value and interval are those of f at the point itself; those of the worst case are in
     `explain()` as "worst case".
 
     Parameters
@@ -50,7 +50,7 @@ class StableOpt(ModelBased):
         all axes or one for each. Perturbed points are clipped to the cube. Integers, choices, steps and parameters that
         exist only under a condition are not perturbed.
     multiplier
-        b, the square root of their beta_t; 2, as in their experiments (section 5). None takes a valid one from
+        b, the square root of their beta_t; 2, as in their experiments. None takes a valid one from
         `norm_bound` and `delta`, b^2 = B^2 + 2 log(1/delta) + 2 gamma, gamma the information gained so far: the
         band of `quadrat.confidence.SimpleBand` with lambda = sigma^2.
     norm_bound

@@ -2,7 +2,7 @@
 
 The one who uses a point x may miss it: on axis j by up to r_j. What then counts is the lowest value over the box
 [x - r, x + r]. Perturbed points outside the cube are clipped to it, which leaves the box's part inside the cube: the
-set Delta_eps(x) of [B18, equation 3] for the distance max_j |x_j - z_j| / r_j.
+set Delta_eps(x) of [B18] for the distance max_j |x_j - z_j| / r_j.
 
 The minimum over a box is sought on a fixed lattice (centre, faces, corners, and points of a Kronecker sequence between
 them) and, where it decides, by descents in the box from the lattice's lowest points. Both find a minimum from above.

@@ -1,7 +1,7 @@
 """BKB: GP-UCB on a sketched posterior, whose cost does not grow with the number of trials.
 
 [C19]: Calandriello, Carratino, Lazaric, Valko and Rosasco (2019). Gaussian process optimization with adaptive
-sketching: scalable and no regret. COLT. Algorithm 1, theorems 1 and 2.
+sketching: scalable and no regret. COLT.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _REGULARISER = 16.0  # lambda B^2 / sigma^2, as of the certified bands (`confide
 
 @dataclass(frozen=True, kw_only=True)
 class BKB(ModelBased):
-    """Evaluate where mu~(x) + beta_t sigma~(x) is largest [C19, algorithm 1].
+    """Evaluate where mu~(x) + beta_t sigma~(x) is largest [C19].
 
     lambda = 16 sigma^2/B^2, which [C19] leaves free. The recommended point is the evaluated one of highest mean under
     the stated noise, with the same dictionary.
@@ -35,11 +35,11 @@ class BKB(ModelBased):
     ----------
     sketch
         Accuracy epsilon and oversampling q. The default is a practical one; `Sketch.of_theorem` has the q for which
-        [C19, theorem 1] proves that variances are accurate.
+        [C19] proves that variances are accurate.
     form
         "realised", the default: beta_t = B + (sigma/sqrt(lambda)) sqrt(log det(I + Q/lambda) + 2 log(1/delta)), the
         multiplier of an exact posterior with the sketched gain for the exact one; nothing is proven of it. "theorem":
-        beta~_t of [C19, theorem 2], with the sum of sketched variances for the gain; with the theorem's q its regret
+        beta~_t of [C19], with the sum of sketched variances for the gain; with the theorem's q its regret
         is bounded.
     norm_bound
         B > 0, in model units.

@@ -3,13 +3,13 @@
 [K11]: Krause and Ong (2011). Contextual Gaussian process bandit optimization. NIPS 24. In round t the context z_t comes
 from outside, and
 
-    s_t = argmax over actions s of mu_(t-1)(s, z_t) + sqrt(beta_t) sigma_(t-1)(s, z_t)           [K11, equation 1]
+    s_t = argmax over actions s of mu_(t-1)(s, z_t) + sqrt(beta_t) sigma_(t-1)(s, z_t)           [K11]
 
-with one posterior over pairs (s, z): what was seen in one context counts in others as far as the kernel says. Theorem 1
+with one posterior over pairs (s, z): what was seen in one context counts in others as far as the kernel says. It
 takes beta_t from the bandit without contexts, on the joint domain, and bounds the contextual regret, the sum of
 max_s f(s, z_t) - f(s_t, z_t), by sqrt(C T beta_T gamma_T). gamma_T grows no faster than for actions alone, up to a
-factor, where contexts are few (theorem 2, a product with a context kernel of finite rank), and is at most a sum of both
-gains and a logarithm where effects add up (theorem 3).
+factor, where contexts are few (a product with a context kernel of finite rank), and is at most a sum of both
+gains and a logarithm where effects add up.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def columns(domain: Domain) -> tuple[list[int], list[int]]:
 
 
 def composed(action: Kernel, context: Kernel, domain: Domain, composition: Composition) -> Kernel:
-    """Return k_S(x, x') k_Z(z, z') or k_S(x, x') + k_Z(z, z') on features [K11, section 5].
+    """Return k_S(x, x') k_Z(z, z') or k_S(x, x') + k_Z(z, z') on features [K11].
 
     Where there is no context, k_S alone.
 
@@ -193,7 +193,7 @@ class ContextSlice:
 
 @dataclass(frozen=True, kw_only=True)
 class CGPUCB(ModelBased):
-    """Evaluate, in the context given, where mu + sqrt(beta_t) sigma is largest [K11, equation 1].
+    """Evaluate, in the context given, where mu + sqrt(beta_t) sigma is largest [K11].
 
     The model sees features: an unordered choice, action or context, is a column for each value. Without contexts it is
     GP-UCB.
@@ -207,9 +207,9 @@ class CGPUCB(ModelBased):
         k_Z of the contexts; to be given where k_S is, and only there.
     composition
         "product" for k_S k_Z: the best action depends on the context. "sum" for k_S + k_Z: contexts shift the values of
-        all actions alike, so that one action is best in all of them [K11, section 5].
+        all actions alike, so that one action is best in all of them [K11].
     form, delta, scale
-        beta_t [K11, theorem 1]: as of `GPUCB`, with t counting rounds in all contexts and D all axes. The theorem is
+        beta_t [K11]: as of `GPUCB`, with t counting rounds in all contexts and D all axes. The theorem is
         `scale` = 1; it explores for very long.
     noise, n_initial, standardise, sketch
         As of `GPUCB`.
@@ -253,7 +253,7 @@ class CGPUCB(ModelBased):
         return Learned(lengthscales=(0.1, 5.0), refit_every="doubling") if self.kernel is None else self.kernel
 
     def beta(self, t: int, dimension: int, gain: float) -> float:
-        """Return beta_t of theorem 1, scaled: round t >= 1, `dimension` axes in all, `gain` nats gained so far."""
+        """Return beta_t of [K11], scaled: round t >= 1, `dimension` axes in all, `gain` nats gained so far."""
         assert not isinstance(self.form, str)
         return self.scale * max(self.form.beta(t, self.delta, dimension, gain), 0.0)
 

@@ -4,7 +4,7 @@ The mean comes from told data alone, the deviation counts pending points as obse
 not depend on what they will say. Counting them makes intervals narrower than the data allow. By how much is known: with
 sigma_fb the deviation after what was told and sigma_t the one that counts pending points too, at every x
 
-    sigma_fb(x) / sigma_t(x) = exp(I(f(x); y_pending | y_told)) <= exp(I(f; y_pending | y_told))     [D14, section 4]
+    sigma_fb(x) / sigma_t(x) = exp(I(f(x); y_pending | y_told)) <= exp(I(f; y_pending | y_told))     [D14]
 
 so sqrt(beta) scaled by exp(C), C at least that information, gives intervals that contain those of GP-UCB.
 
@@ -34,7 +34,7 @@ _MOST = 50.0  # nats; exp of more would lose the mean to rounding: with so many 
 
 
 def uncertainty(mean: Array, deviation: Array) -> tuple[Array, Array, Array]:
-    """The score s: uncertainty sampling [D14, section 4]."""
+    """The score s: uncertainty sampling [D14]."""
     return deviation, np.zeros_like(mean), np.ones_like(mean)
 
 
@@ -56,9 +56,9 @@ def information_of(gp: GaussianProcess, pending: Array) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class GPBUCB(ModelBased):
-    """Evaluate where mu_told(x) + exp(C) sqrt(alpha_t) sigma_told+pending(x) is largest [D14, algorithm 1, theorem 1].
+    """Evaluate where mu_told(x) + exp(C) sqrt(alpha_t) sigma_told+pending(x) is largest [D14].
 
-    alpha_t is GP-UCB's beta after what was told, so that beta_t = exp(2 C) alpha_t in the notation of theorem 1. While
+    alpha_t is GP-UCB's beta after what was told, so that beta_t = exp(2 C) alpha_t in the notation of [D14]. While
     nothing is pending and C is 0 this is GP-UCB.
 
     Parameters
@@ -66,13 +66,13 @@ class GPBUCB(ModelBased):
     form, delta, scale
         alpha_t, as of `GPUCB`.
     information
-        C, in nats, fixed before as in theorem 1. None takes the information of the pending points, which is all that
-        the intervals need, as GP-AUCB does to decide when a batch ends [D14, section 5]. 0 trusts narrowed intervals:
+        C, in nats, fixed before as in [D14]. None takes the information of the pending points, which is all that
+        the intervals need, as GP-AUCB does to decide when a batch ends [D14]. 0 trusts narrowed intervals:
         they steer well, and nothing is proved for them.
     n_uncertain
         How many trials, after the first `n_initial`, go where the deviation is largest. After T of them any B - 1
         further points tell at most (B - 1)/T of what these T told, so that C can be small whatever the size of a batch
-        [D14, section 4].
+        [D14].
     kernel, noise, n_initial, standardise, sketch
         As of `GPUCB`.
 
@@ -122,7 +122,7 @@ class GPBUCB(ModelBased):
 
     def score_with(self, model: Surrogate, gained: float) -> tuple[Score, str]:
         """Return the `model`'s upper bound while pending points tell `gained` nats, and why it counts, in a phrase."""
-        # What was told alone counts in alpha: it belongs to the mean, which is as old [D14, theorem 1].
+        # What was told alone counts in alpha: it belongs to the mean, which is as old [D14].
         root = self.multiplier(self.schedule.beta(model.trials + 1, model.dimension, model.gain), gained)
         return upper_bound(root), f"largest upper confidence bound, sqrt(beta) = {root:.3g}"
 

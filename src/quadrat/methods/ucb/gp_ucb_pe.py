@@ -6,7 +6,7 @@ With mu, sigma the posterior after what was told, and beta_t GP-UCB's:
     R+    = {x : mu(x) + 2 sqrt(beta_(t+1)) sigma(x) >= y_dot}                    the relevant region
 
 The first point of a batch maximises mu + sqrt(beta_t) sigma. Each other one maximises, over R+, the deviation that
-counts those before it as observed [C13, section 3 and algorithm 1]. R+ does not know pending points. It has the factor
+counts those before it as observed [C13]. R+ does not know pending points. It has the factor
 2 so that it contains the next batch's first point with high probability.
 
 [C13]: Contal, Buffoni, Robicquet and Vayatis (2013). Parallel Gaussian process optimization with upper confidence bound

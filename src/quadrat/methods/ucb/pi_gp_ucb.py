@@ -226,11 +226,11 @@ class PartitionedSearch(ModelSearch):
 
 @dataclass(frozen=True, kw_only=True)
 class PiGPUCB(ModelBased):
-    """Evaluate where mu_A(x) + beta_A sigma_A(x) is largest over the cells A [JBG20, algorithm 1].
+    """Evaluate where mu_A(x) + beta_A sigma_A(x) is largest over the cells A [JBG20].
 
         beta_A = B + sigma sqrt(2 (gamma_A + 1 + log(1/delta_A))),    lambda = 1 + 2/n
 
-    is [CG17, theorem 2] for the observations in A, as in [JBG20, theorem 1]: the norm of f on A is at most that on the
+    is [CG17, theorem 2] for the observations in A, as in [JBG20]: the norm of f on A is at most that on the
     cube, and the noise of the trials that fall into A is as it was. gamma_A is the gain realised in A. Their union is
     over the cells that n trials can make; here a cell made by J halvings has the share
     delta_A = 6/(pi^2 (J + 1)^2) 2^-J delta, which adds up to delta over all cells there could ever be, so that beta_A

@@ -1,0 +1,171 @@
+"""Certify an Optuna study of any sampler: what stated assumptions say of its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import Any, ParamSpec
+
+from optuna.distributions import BaseDistribution
+from optuna.study import Study
+from optuna.trial import FrozenTrial, TrialState
+
+from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.methods.base import Method
+from quadrat.optimizer import Certification, RunAssumptions
+from quadrat.optimizer.certification import (
+    MAX_CELLS,
+    Statements,
+    check_assumptions,
+    check_missing,
+    check_pruned,
+    check_stated,
+    listed,
+    missing_notes,
+)
+from quadrat.space import Space
+from quadrat.studies.notes import count_pruned, kept_space
+from quadrat.studies.recommendation import StudyRun, run_of
+
+__all__ = ["certify"]
+
+P = ParamSpec("P")
+_MOST_NAMED = 5  # numbers of trials that are listed
+
+
+def _no_bands(function: Callable[P, Certification]) -> Callable[P, Certification]:
+    """Let a function say of a band where the function is that took one under its name in version 0.1."""
+
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> Certification:
+        first = [*args, *(kwargs[name] for name in ("band", "study") if name in kwargs)][:1]
+        if first and hasattr(first[0], "interval") and hasattr(first[0], "assumptions"):
+            raise InvalidInput(
+                f"study: expected a study of Optuna's, got {type(first[0]).__name__}; a band is certified by"
+                " quadrat.confidence.certify(band, dimension=...), which was here in version 0.1"
+            )
+        return function(*args, **kwargs)
+
+    return checked
+
+
+@_no_bands
+def certify(
+    study: Study,
+    assumptions: RunAssumptions,
+    *,
+    params: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    stated_before_data: bool = False,
+    every_value_counts: bool = False,
+    failures_ignore_noise: bool = False,
+    search_space: Mapping[str, BaseDistribution] | Space | None = None,
+    method: str | Method | None = None,
+    seed: int = 0,
+    max_cells: int = MAX_CELLS,
+) -> Certification:
+    """Return what stated assumptions certify of a study, whatever sampler it had.
+
+    Parameters
+    ----------
+    study
+        With one objective, and no pruned trials.
+    assumptions
+        Kernel, norm bound, noise, offset and delta, in the units of the study.
+    params
+        A further setting to certify, or a list of them, in the study's parameters.
+    stated_before_data, every_value_counts, failures_ignore_noise
+        What you say of the study, because its trials cannot show it: as of `Optimizer.certify`. The last is asked for
+        where trials failed or still run.
+    search_space, method, seed
+        As of `recommend`: what is certified first is what that recommends. Bounds that changed between trials are
+        refused without a search space, because coordinates must be fixed without the results.
+    max_cells
+        Effort: more make certificates narrower and take longer. They hold with any.
+
+    Returns
+    -------
+    Certification
+        In the study's parameters, direction and units.
+
+    Raises
+    ------
+    InvalidInput
+        A statement that is lacking; assumptions or settings that do not belong to the study.
+    NotAvailable
+        A study that cannot be certified: the sentence says why, and what to do.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> import quadrat as qd
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    >>> study.optimize(lambda trial: (trial.suggest_float("x", -1, 1) - 0.3) ** 2, n_trials=30)
+    >>> stated = qd.RunAssumptions(
+    ...     kernel=qd.Matern(2.5), lengthscales={"x": 1.0}, norm_bound=4.0, offset=0.0, noise=0.01
+    ... )
+    >>> found = certify(study, stated, stated_before_data=True, every_value_counts=True)
+    >>> abs(found.recommended.params["x"] - 0.3) < 0.1, found.recommended.remaining_regret < 0.2
+    (True, True)
+    """
+    check_assumptions(assumptions)
+    run = run_of(study, search_space=search_space, method=method, seed=seed)
+    check_pruned(count_pruned(study))
+    said = Statements(stated_before_data, every_value_counts, failures_ignore_noise)
+    check_stated(said)
+    trials = study.get_trials(deepcopy=False)
+    running = sum(trial.state is TrialState.RUNNING for trial in trials)
+    failed = sum(trial.state is TrialState.FAIL for trial in trials)
+    check_missing(said, failed=failed, unfinished=running)
+    if search_space is None and kept_space(study) is None:
+        _check_bounds(trials, run)
+    found = run.optimizer.certify(
+        assumptions,
+        params=[_read(run, setting) for setting in listed(params)],
+        stated_before_data=stated_before_data,
+        every_value_counts=every_value_counts,
+        failures_ignore_noise=failures_ignore_noise,
+        max_cells=max_cells,
+    )
+    notes = (*missing_notes(0, running), *found.notes, *_notes(trials, run))
+    return replace(found.shown(run.show), notes=notes)
+
+
+def _read(run: StudyRun, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters of the study as those of the run."""
+    names = run.searched.distributions
+    complete = set(names) <= set(params) <= {*names, *run.alone, *run.missing}  # a learned space would take the middle
+    inside = run.searched.read(params) if complete else None
+    if inside is None:
+        raise InvalidInput(f"params: expected a setting of {', '.join(names)} within their bounds, got {params!r:.120}")
+    return inside
+
+
+def _check_bounds(trials: Sequence[FrozenTrial], run: StudyRun) -> None:
+    """Refuse parameters whose bounds changed from trial to trial: then nobody knows what fixed the coordinates."""
+    for name in run.searched.distributions:
+        seen = {repr(trial.distributions[name]) for trial in trials if name in trial.distributions}
+        if len(seen) > 1:
+            raise NotAvailable(
+                f"certify: expected bounds that are the same in all trials, got {len(seen)} for {name!r}: length-scales"
+                " are of a range that was fixed without the results; pass search_space= with the bounds that you mean"
+            )
+
+
+def _notes(trials: Sequence[FrozenTrial], run: StudyRun) -> list[str]:
+    """Return what the study shows of trials that are not among those that count."""
+    notes = []
+    numbers = {trial.number for trial in trials}
+    gone = sorted(set(range(max(numbers, default=-1) + 1)) - numbers)
+    if gone:
+        listed = ", ".join(map(str, gone[:_MOST_NAMED])) + (", ..." if len(gone) > _MOST_NAMED else "")
+        notes.append(f"trials {listed} are missing from the study; stated not to have been removed for their values")
+    added = sum(
+        trial.datetime_start is not None and trial.datetime_start == trial.datetime_complete for trial in trials
+    )
+    if added:
+        notes.append(f"trials that were added with their values: {added}; stated to be all, and as measured")
+    if run.outside:
+        notes.append(f"trials outside of the search space, which do not count: {run.outside}")
+    return notes

@@ -1,0 +1,223 @@
+"""`qd.certify(study)`: studies of any sampler, in the study's own parameters; what a study shows is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import optuna
+import pytest
+
+import quadrat as qd
+from quadrat.confidence import AdaptiveBand
+from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.optimizer.importing import REPLICATES, STANDARD_ERROR
+from quadrat.randomness import generator
+
+STATED = qd.RunAssumptions(
+    kernel=qd.Matern(2.5), lengthscales={"rate": 100.0, "width": 30.0}, norm_bound=2.0, offset=0.0, noise=0.05
+)
+SAID: dict[str, Any] = {"stated_before_data": True, "every_value_counts": True}
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    yield
+    optuna.logging.set_verbosity(optuna.logging.INFO)
+
+
+def measured(rate: float, width: float) -> float:
+    return float((np.log10(rate) + 2) ** 2 / 8 + (width - 25) ** 2 / 900)
+
+
+def objective(trial: optuna.Trial) -> float:
+    rate = trial.suggest_float("rate", 1e-4, 1.0, log=True)
+    width = trial.suggest_float("width", 0.0, 40.0)
+    return measured(rate, width) + 0.05 * float(generator(9, trial.number).normal())
+
+
+def study_of(sampler: optuna.samplers.BaseSampler, n: int = 15) -> optuna.Study:
+    study = optuna.create_study(direction="minimize", sampler=sampler)
+    study.optimize(objective, n_trials=n)
+    return study
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        optuna.samplers.RandomSampler(seed=0),
+        optuna.samplers.TPESampler(seed=0),
+        optuna.samplers.NSGAIISampler(seed=0),
+        qd.QuadratSampler(seed=0),
+    ],
+    ids=lambda sampler: type(sampler).__name__,
+)
+def test_studies_of_any_sampler_are_certified(sampler: optuna.samplers.BaseSampler) -> None:
+    study = study_of(sampler)
+    found = qd.certify(study, STATED, params={"rate": 0.01, "width": 25.0}, max_cells=512, **SAID)
+    assert found.recommended is not None
+    assert found.best_possible is not None
+    assert found.best_possible <= 0.0  # the objective reaches 0
+    assert found.recommended.params == qd.recommend(study).params
+    for point in (found.recommended, *found.asked):
+        low, high = point.certified_interval
+        assert low <= measured(**point.params) <= high
+        assert measured(**point.params) <= point.remaining_regret
+    assert found.direction == "minimize"
+
+
+def test_the_certificate_is_the_same_in_a_storage(tmp_path: Any) -> None:
+    kept = optuna.create_study(
+        storage=qd.journal_storage(tmp_path / "j"), sampler=optuna.samplers.RandomSampler(seed=0)
+    )
+    kept.optimize(objective, n_trials=15)
+    in_memory = study_of(optuna.samplers.RandomSampler(seed=0))
+    assert qd.certify(kept, STATED, max_cells=64, **SAID) == qd.certify(in_memory, STATED, max_cells=64, **SAID)
+
+
+def test_pruned_trials_are_refused() -> None:
+    study = study_of(optuna.samplers.RandomSampler(seed=0), 4)
+    study.add_trial(optuna.trial.create_trial(state=optuna.trial.TrialState.PRUNED))
+    with pytest.raises(NotAvailable, match="got a study of which 1 trial was pruned: a pruner goes by the values seen"):
+        qd.certify(study, STATED, **SAID)
+
+
+def test_failed_and_running_trials_need_a_word() -> None:
+    study = study_of(optuna.samplers.RandomSampler(seed=0), 4)
+    study.tell(study.ask(), state=optuna.trial.TrialState.FAIL)
+    study.ask()
+    with pytest.raises(InvalidInput, match="because of the trials 1 failed and 1 not ended"):
+        qd.certify(study, STATED, **SAID)
+    found = qd.certify(study, STATED, failures_ignore_noise=True, max_cells=16, **SAID)
+    assert "trials not ended: 1; stated not to depend on the noise" in found.notes
+    assert found.n_values == 4
+
+
+def test_a_trial_that_waits_has_no_noise_yet() -> None:
+    study = study_of(optuna.samplers.RandomSampler(seed=0), 4)
+    study.enqueue_trial({"rate": 0.1, "width": 3.0})
+    assert qd.certify(study, STATED, max_cells=16, **SAID).n_values == 4
+
+
+def test_statements_are_asked_for() -> None:
+    study = study_of(optuna.samplers.RandomSampler(seed=0), 4)
+    with pytest.raises(InvalidInput, match="stated_before_data: expected True"):
+        qd.certify(study, STATED)
+    with pytest.raises(InvalidInput, match="every_value_counts: expected True"):
+        qd.certify(study, STATED, stated_before_data=True)
+
+
+def test_added_trials_are_noted() -> None:
+    source = study_of(optuna.samplers.RandomSampler(seed=0), 4)
+    study = optuna.create_study()
+    for trial in source.trials:
+        values = {name: trial.params[name] for name in trial.params}
+        study.add_trial(optuna.create_trial(params=values, distributions=trial.distributions, value=trial.value))
+    assert "trials that were added with their values: 4; stated to be all, and as measured" in (
+        qd.certify(study, STATED, max_cells=16, **SAID).notes
+    )
+
+
+def test_missing_numbers_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = study_of(optuna.samplers.RandomSampler(seed=0), 6)
+    kept = [trial for trial in study.get_trials() if trial.number not in (1, 3)]
+
+    def fewer(
+        deepcopy: bool = True, states: tuple[optuna.trial.TrialState, ...] | None = None
+    ) -> list[optuna.trial.FrozenTrial]:
+        del deepcopy
+        return [trial for trial in kept if states is None or trial.state in states]
+
+    monkeypatch.setattr(study, "get_trials", fewer)
+    found = qd.certify(study, STATED, max_cells=16, **SAID)
+    assert "trials 1, 3 are missing from the study; stated not to have been removed for their values" in found.notes
+
+
+def test_estimated_standard_errors_are_refused() -> None:
+    study = study_of(optuna.samplers.RandomSampler(seed=0), 3)
+    trial = study.ask()
+    trial.set_user_attr(STANDARD_ERROR, 0.1)
+    study.tell(trial, objective(trial))
+    with pytest.raises(NotAvailable, match="got a standard error: it is an estimate"):
+        qd.certify(study, STATED, **SAID)
+
+
+def test_replicates_count_one_by_one() -> None:
+    study = study_of(optuna.samplers.RandomSampler(seed=0), 3)
+    trial = study.ask()
+    trial.set_user_attr(REPLICATES, [0.25, 0.5, 0.75])
+    objective(trial)
+    study.tell(trial, 0.5)
+    found = qd.certify(study, STATED, max_cells=16, **SAID)
+    assert (found.n_values, found.n_trials) == (6, 4)
+
+
+@pytest.mark.parametrize("kind", ["integer", "categorical", "stepped"])
+def test_other_parameters_than_floats_are_refused(kind: str) -> None:
+    def mixed(trial: optuna.Trial) -> float:
+        trial.suggest_float("rate", 1e-4, 1.0, log=True)
+        if kind == "integer":
+            trial.suggest_int("width", 1, 9)
+        elif kind == "stepped":
+            trial.suggest_float("width", 0, 1, step=0.25)
+        else:
+            trial.suggest_categorical("width", ["a", "b"])
+        return float(trial.number)
+
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(mixed, n_trials=4)
+    with pytest.raises(NotAvailable, match="expected Floats without steps or conditions, got width"):
+        qd.certify(study, STATED, **SAID)
+
+
+def test_bounds_that_changed_are_refused_until_they_are_stated() -> None:
+    study = study_of(optuna.samplers.RandomSampler(seed=0), 4)
+
+    def wider(trial: optuna.Trial) -> float:
+        return measured(trial.suggest_float("rate", 1e-4, 1.0, log=True), trial.suggest_float("width", 0.0, 80.0))
+
+    study.optimize(wider, n_trials=4)
+    with pytest.raises(NotAvailable, match="expected bounds that are the same in all trials, got 2 for 'width'"):
+        qd.certify(study, STATED, **SAID)
+    space = qd.Space(rate=qd.Float(1e-4, 1.0, log=True), width=qd.Float(0, 40))
+    found = qd.certify(study, STATED, search_space=space, max_cells=16, **SAID)
+    assert any("outside of the search space, which do not count" in note for note in found.notes)
+
+
+def test_settings_of_other_parameters_or_bounds_are_refused() -> None:
+    study = study_of(optuna.samplers.RandomSampler(seed=0), 4)
+    for wrong in ({"rate": 0.1}, {"rate": 0.1, "width": 90.0}):
+        with pytest.raises(InvalidInput, match="params: expected a setting of rate, width within their bounds"):
+            qd.certify(study, STATED, params=wrong, **SAID)
+    with pytest.raises(InvalidInput, match="params: expected a setting, or a list of them, got 3"):
+        qd.certify(study, STATED, params=3, **SAID)  # type: ignore[arg-type]
+
+
+def test_a_study_of_several_objectives_or_without_results_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="expected one objective, got 2"):
+        qd.certify(optuna.create_study(directions=["minimize", "maximize"]), STATED, **SAID)
+    with pytest.raises(NotAvailable, match="expected at least one complete trial"):
+        qd.certify(optuna.create_study(), STATED, **SAID)
+
+
+def test_a_band_is_told_where_its_function_went() -> None:
+    band: Any = AdaptiveBand(qd.Assumptions(qd.Matern(2.5, 0.3), norm_bound=1.0, noise=0.1), 0.05)
+    sentence = r"a band is certified by quadrat.confidence.certify\(band, dimension=...\)"
+    former: Any = qd.certify  # as version 0.1 called it
+    for given in ({"study": band}, {"band": band, "dimension": 2}):
+        with pytest.raises(InvalidInput, match=sentence):
+            former(**given)
+    with pytest.raises(InvalidInput, match=sentence):
+        former(band, dimension=2)
+
+
+def test_other_things_are_refused() -> None:
+    study = study_of(optuna.samplers.RandomSampler(seed=0), 3)
+    wrong: Any
+    for wrong in (None, 3, "Matern", study.trials):
+        with pytest.raises(InvalidInput, match="study: expected a study of Optuna's"):
+            qd.certify(wrong, STATED, **SAID)
+        with pytest.raises(InvalidInput, match="assumptions: expected RunAssumptions"):
+            qd.certify(study, wrong, **SAID)
