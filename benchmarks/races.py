@@ -5,7 +5,7 @@
 Two processes live through all pairs of a storage and meet at a barrier before each. Of two tells exactly one is
 acknowledged, and the trial says what that one told: another count is lost or doubled, another content is mixed. Of two
 coordinators never both run at once; no trial is evaluated twice, none is left. Of two imports each row is there once.
-Unless it is --smoke, what is found is kept in benchmarks/results/races.jsonl, a tenth of the pairs of a kind in each row,
+Unless it is --smoke, what is found is kept in benchmarks/results/races.jsonl, a tenth of the pairs of a kind in a row,
 and what is there is not done again; --write updates races.md beside it.
 """
 
