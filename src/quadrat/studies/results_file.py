@@ -30,6 +30,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from quadrat._core.arrays import read_decimal
+from quadrat._core.input_files import read_input
 from quadrat.errors import InvalidInput
 from quadrat.optimizer.outcome import Estimate, Reading, read_outcome
 from quadrat.space import Categorical, Fixed, Float, Parameter, Space
@@ -386,7 +387,7 @@ def _is_near(parameter: Parameter, one: Any, other: Any) -> bool:
 def _cells(path: str, known: set[str]) -> tuple[list[str], Iterator[tuple[int, list[str]]], str]:
     """Return the names of the columns, the rows that are not empty with the lines they end in, and the separator."""
     try:
-        content = Path(path).read_bytes()
+        content = read_input(path)
         text = content.decode("utf-8-sig")
     except OSError as error:
         raise InvalidInput(f"{path}: expected a CSV file, got: {error.strerror}") from None

@@ -56,6 +56,8 @@ def open_storage(where: str | None = None) -> BaseStorage:
     path = Path(DEFAULT_JOURNAL if where is None else where)
     if path.is_dir():
         raise InvalidInput(f"storage: expected {_EXPECTED}, got the folder {path}")
+    if path.exists() and not path.is_file():
+        raise InvalidInput(f"storage: expected {_EXPECTED}, got {path}, which is a device, a pipe or a socket")
     try:
         storage = journal_storage(path)
         storage.get_all_studies()  # reads it all: what is no journal is found out now
