@@ -31,7 +31,12 @@ OF_OBJECTS = {
     "InMemoryStorage": ("_lock",),
     "JournalFileBackend": ("_file_path", "_lock", "_log_number_offset"),
     "JournalStorage": ("_backend", "_replay_result", "_sync_with_backend", "_thread_lock"),
-    "JournalStorageReplayResult": ("_worker_id_prefix",),
+    "JournalStorageReplayResult": (
+        "_apply_create_trial",
+        "_study_id_to_trial_ids",
+        "_trials",
+        "_worker_id_prefix",
+    ),
     "RDBStorage": ("_set_trial_attr_without_commit", "_set_trial_value_without_commit"),
     "_CachedStorage": ("_backend",),
 }

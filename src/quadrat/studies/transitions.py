@@ -145,7 +145,8 @@ class _Steps:
 
     def rows(self, study_id: int, first: int) -> tuple[set[str], int]:
         """Return the `ROW`s of the trials from number `first` on, and how many trials there are."""
-        return _rows(self._storage.get_all_trials(study_id, deepcopy=False), first)
+        trials = self._storage.get_all_trials(study_id, deepcopy=False)
+        return _rows_of(trials[first:]), len(trials)
 
     def add_trials(self, study_id: int, trials: Sequence[FrozenTrial]) -> None:
         for trial in trials:
@@ -208,7 +209,8 @@ class _JournalSteps(_Steps):
         return True
 
     def rows(self, study_id: int, first: int) -> tuple[set[str], int]:
-        return _rows(self._state.get_all_trials(study_id, None), first)
+        ids = self._state._study_id_to_trial_ids[study_id]  # all trials, for each part of a million, take a minute
+        return _rows_of(self._state._trials[trial_id] for trial_id in ids[first:]), len(ids)
 
     def add_trials(self, study_id: int, trials: Sequence[FrozenTrial]) -> None:
         for trial in trials:
@@ -394,5 +396,5 @@ def _values(ending: Ending) -> list[float] | None:
     return None if ending.value is None else [ending.value]
 
 
-def _rows(trials: Sequence[FrozenTrial], first: int) -> tuple[set[str], int]:
-    return {row for trial in trials[first:] if isinstance(row := trial.system_attrs.get(ROW), str)}, len(trials)
+def _rows_of(trials: Iterable[FrozenTrial]) -> set[str]:
+    return {row for trial in trials if isinstance(row := trial.system_attrs.get(ROW), str)}
