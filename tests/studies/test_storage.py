@@ -59,6 +59,9 @@ def test_another_file_is_no_journal(tmp_path: Path) -> None:
     [
         ("postgresql+psycopg://user:pa?ss@host/db", "postgresql+psycopg://user@host/db"),
         ("postgresql+psycopg://user:p@ss@host/db?password=x", "postgresql+psycopg://user@host/db"),
+        ("postgresql+psycopg://user:p/ss@host/db", "postgresql+psycopg://user@host/db"),
+        ("postgresql+psycopg://user:pass/host/db", "postgresql+psycopg://user"),  # the host was forgotten
+        ("postgresql+psycopg://[::1]:5432/db", "postgresql+psycopg://[::1]:5432/db"),
         ("sqlite:///study.db", "sqlite:///study.db"),
         ("some.journal", "some.journal"),
         (None, DEFAULT_JOURNAL),
