@@ -4,7 +4,7 @@
 
 On each storage the command imports a file of a million rows with three parameters; the same command again finds all of
 them. Then, in a new storage, it is killed (kill -9) when it has written a part of the rows, and repeated to its end;
-with a tenth of the rows it is killed ten times in turn. Whether each row is there once is read from the storage, not
+with 50,000 rows it is killed ten times in turn. Whether each row is there once is read from the storage, not
 asked of the command: by the identity that a trial keeps of its row, and by the sum of all values.
 Unless it is --smoke, rows are kept in benchmarks/results/imports.jsonl, and what is there is not done again;
 --write updates imports.md beside it.
@@ -59,7 +59,7 @@ type = "categorical"
 choices = ["a", "b", "c"]
 """
 SEED = 2
-MANY, FEWER, SMOKE = 1_000_000, 100_000, 400
+MANY, FEWER, SMOKE = 1_000_000, 50_000, 400
 KILLS = 10  # of the import of the smaller file
 LOOK = 0.05  # seconds between looks at how many rows are there
 _CREATED = 4  # Optuna's code for the record of a new trial

@@ -18,6 +18,7 @@ import optuna
 import pytest
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock, JournalFileSymlinkLock
+from optuna.trial import TrialState
 
 from quadrat.errors import InvalidInput
 from quadrat.studies import journal
@@ -218,6 +219,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pyte
 STOCK = """
 import sys, time
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock, JournalFileSymlinkLock
+from optuna.trial import TrialState
 lock = {"symlink": JournalFileSymlinkLock, "open": JournalFileOpenLock}[sys.argv[2]](sys.argv[1])
 backend = JournalFileBackend(sys.argv[1], lock)
 print("ready", flush=True)
@@ -428,3 +430,16 @@ def test_a_journal_that_was_replaced_is_refused(got: str, tmp_path: Path) -> Non
         with pytest.raises(InvalidInput, match=f"expected the journal .* as it was .*, got {got} in its place"):
             act()
     assert (path.read_bytes() if path.exists() else None) == whole
+
+
+def test_a_trial_that_runs_has_distributions_of_its_own(tmp_path: Path) -> None:
+    """Another parameter that it asked for was then one of all trials that had been added with the same ones."""
+    storage = journal_storage(tmp_path / "journal")
+    study = optuna.create_study(storage=storage)
+    distributions = {"x": optuna.distributions.FloatDistribution(0, 1)}
+    for state, value in ((TrialState.COMPLETE, 1.0), (TrialState.WAITING, None), (TrialState.COMPLETE, 2.0)):
+        study.add_trial(optuna.create_trial(state=state, value=value, params={"x": 0.5}, distributions=distributions))
+    study.ask().suggest_float("y", 0, 1)
+    assert [[*trial.distributions] for trial in study.trials] == [["x"], ["x", "y"], ["x"]]
+    first, _, third = study.get_trials(deepcopy=False)
+    assert first.distributions is third.distributions

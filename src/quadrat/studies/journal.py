@@ -93,7 +93,7 @@ class _Storage(JournalStorage):
 
 
 class _Replay(JournalStorageReplayResult):
-    """What records say; trials that were added with the same distributions have them in common."""
+    """What records say; trials that are over, and were added with the same distributions, have them in common."""
 
     def __init__(self, worker_id_prefix: str) -> None:
         super().__init__(worker_id_prefix)
@@ -111,7 +111,8 @@ class _Replay(JournalStorageReplayResult):
                 self._known[key] = {name: json_to_distribution(text) for name, text in key}
             distributions, trial = self._known[key], self._trials[before]
             trial.params = {name: distributions[name].to_external_repr(code) for name, code in params.items()}
-            trial.distributions = distributions
+            # Optuna changes those of trials that run, in place.
+            trial.distributions = distributions if trial.state.is_finished() else dict(distributions)
 
 
 class SoundJournalBackend(JournalFileBackend):
