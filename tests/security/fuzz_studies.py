@@ -171,8 +171,8 @@ def _add_trial(rng: Random, study: optuna.Study, distributions: dict[str, BaseDi
             values=number if state in (TrialState.COMPLETE, TrialState.PRUNED) else None,
             params={name: _param(rng, one) for name, one in distributions.items()},
             distributions=distributions,
-            user_attrs={name: _stored(_odd(rng)) for name in _TRIAL_ATTRIBUTES if rng.random() < 0.05},
-            system_attrs={name: _stored(_mark(rng, name)) for name in _SYSTEM_ATTRIBUTES if rng.random() < 0.08},
+            user_attrs={name: _stored(_odd(rng)) for name in _TRIAL_ATTRIBUTES if rng.random() < 0.03},
+            system_attrs={name: _stored(_mark(rng, name)) for name in _SYSTEM_ATTRIBUTES if rng.random() < 0.04},
             intermediate_values={step: rng.choice(_NUMBERS) for step in range(rng.randrange(2))},
         )
         if rng.random() < 0.1:

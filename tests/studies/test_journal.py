@@ -436,7 +436,7 @@ def test_a_trial_that_runs_has_distributions_of_its_own(tmp_path: Path) -> None:
     """Another parameter that it asked for was then one of all trials that had been added with the same ones."""
     storage = journal_storage(tmp_path / "journal")
     study = optuna.create_study(storage=storage)
-    distributions = {"x": optuna.distributions.FloatDistribution(0, 1)}
+    distributions: dict[str, Any] = {"x": optuna.distributions.FloatDistribution(0, 1)}
     for state, value in ((TrialState.COMPLETE, 1.0), (TrialState.WAITING, None), (TrialState.COMPLETE, 2.0)):
         study.add_trial(optuna.create_trial(state=state, value=value, params={"x": 0.5}, distributions=distributions))
     study.ask().suggest_float("y", 0, 1)

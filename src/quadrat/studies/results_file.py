@@ -36,7 +36,7 @@ from quadrat.optimizer.outcome import Estimate, Reading, read_outcome
 from quadrat.space import Categorical, Fixed, Float, Parameter, Space
 from quadrat.studies.distributions import OwnSpace, distribution_of
 from quadrat.studies.telling import FAILURE, TrialIsOver, ending_of
-from quadrat.studies.transitions import ROW, add_trials, end_trials
+from quadrat.studies.transitions import ROW, add_trials, end_trials, rows_of_files
 from quadrat.studies.trials import STANDARD_ERROR
 
 __all__ = ["FileResult", "ResultsFile", "read_results", "rows_of", "write_csv", "write_results"]
@@ -105,7 +105,7 @@ def read_results(
     header, rows, separator = _cells(path, {*space, *map(_column_of, space), VALUE, value or VALUE, SEM, _NUMBER})
     reader = _Reader(path, space, header, separator, value, sem)
     by_number = {trial.number: trial for trial in trials}
-    rows_known = {trial.system_attrs.get(ROW) for trial in trials}
+    rows_known = rows_of_files(trials)
     identities = _Identities(path)
     results: list[FileResult] = []
     told_in: dict[int, int] = {}

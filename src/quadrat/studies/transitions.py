@@ -38,7 +38,7 @@ from quadrat.studies import journal
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-__all__ = ["CONSTRAINTS", "ROW", "Ending", "add_trials", "end_trial", "end_trials", "exchange"]
+__all__ = ["CONSTRAINTS", "ROW", "Ending", "add_trials", "end_trial", "end_trials", "exchange", "rows_of_files"]
 
 ROW = "quadrat:row"
 """The system attribute of a trial that was read from a file: which row of which file it is."""
@@ -146,7 +146,7 @@ class _Steps:
     def rows(self, study_id: int, first: int) -> tuple[set[str], int]:
         """Return the `ROW`s of the trials from number `first` on, and how many trials there are."""
         trials = self._storage.get_all_trials(study_id, deepcopy=False)
-        return _rows_of(trials[first:]), len(trials)
+        return rows_of_files(trials[first:]), len(trials)
 
     def add_trials(self, study_id: int, trials: Sequence[FrozenTrial]) -> None:
         for trial in trials:
@@ -210,7 +210,7 @@ class _JournalSteps(_Steps):
 
     def rows(self, study_id: int, first: int) -> tuple[set[str], int]:
         ids = self._state._study_id_to_trial_ids[study_id]  # all trials, for each part of a million, take a minute
-        return _rows_of(self._state._trials[trial_id] for trial_id in ids[first:]), len(ids)
+        return rows_of_files(self._state._trials[trial_id] for trial_id in ids[first:]), len(ids)
 
     def add_trials(self, study_id: int, trials: Sequence[FrozenTrial]) -> None:
         for trial in trials:
@@ -307,7 +307,7 @@ class _DatabaseSteps(_Steps):
             .filter(trial.study_id == study_id, trial.number >= first, mark.key == ROW)
         )
         count = self._session.query(trial).filter(trial.study_id == study_id).count()
-        return {json.loads(text) for (text,) in marks}, count
+        return {row for (text,) in marks if isinstance(row := json.loads(text), str)}, count
 
     def add_trials(self, study_id: int, trials: Sequence[FrozenTrial]) -> None:
         """Insert all of a table at once: Optuna asks a dozen times for each trial."""
@@ -396,5 +396,6 @@ def _values(ending: Ending) -> list[float] | None:
     return None if ending.value is None else [ending.value]
 
 
-def _rows_of(trials: Iterable[FrozenTrial]) -> set[str]:
+def rows_of_files(trials: Iterable[FrozenTrial]) -> set[str]:
+    """Return which rows of files trials are of."""
     return {row for trial in trials if isinstance(row := trial.system_attrs.get(ROW), str)}
