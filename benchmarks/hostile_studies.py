@@ -112,9 +112,9 @@ def main() -> int:
     else:
         rows = read_rows(ROWS)
         done = {(row["kind"], row["first"]) for row in rows}
-        todo = [partial(objectives, way, NAMES) for way in WAYS if (f"objectives, {way}", 0) not in done]
         firsts = range(0, options.studies, CHUNK)
-        todo += [partial(studies, first, CHUNK) for first in firsts if ("studies", first) not in done]
+        todo = [partial(studies, first, CHUNK) for first in firsts if ("studies", first) not in done]
+        todo += [partial(objectives, way, NAMES) for way in WAYS if (f"objectives, {way}", 0) not in done]
         for run in todo:
             rows.append(run())
             with ROWS.open("a") as file:
