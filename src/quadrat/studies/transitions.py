@@ -255,13 +255,13 @@ def _in_journal(storage: JournalStorage) -> Iterator[_Steps]:
 class _DatabaseSteps(_Steps):
     """The transitions within a transaction."""
 
-    def __init__(self, storage: RDBStorage, session: Session) -> None:
+    def __init__(self, session: Session) -> None:
         from optuna.storages._rdb import models
 
-        self._database, self._session, self._models = storage, session, models
+        self._session, self._models = session, models
 
     def end_trial(self, trial_id: int, ending: Ending) -> bool:
-        models, session, database = self._models, self._session, self._database
+        models, session = self._models, self._session
         trials = session.query(models.TrialModel).filter(models.TrialModel.trial_id == trial_id)
         running = trials.filter(models.TrialModel.state == TrialState.RUNNING)
         # It changes nothing, and has everybody else wait, also on SQLite, which knows no SELECT FOR UPDATE.
@@ -269,12 +269,19 @@ class _DatabaseSteps(_Steps):
             return False
         trial = trials.one()
         for model in (models.TrialUserAttributeModel, models.TrialSystemAttributeModel):
-            known = {row.key: json.loads(row.value_json) for row in model.where_trial_id(trial_id, session)}
+            there = {row.key: row for row in model.where_trial_id(trial_id, session)}
+            known = {key: json.loads(row.value_json) for key, row in there.items()}
             wanted = ending.notes if model is models.TrialUserAttributeModel else _marks(ending, known)
             for name, value in _changes(wanted, known):
-                database._set_trial_attr_without_commit(session, model, trial_id, name, value)
+                if name in there:
+                    there[name].value_json = json.dumps(value)
+                else:
+                    session.add(model(trial_id=trial_id, key=name, value_json=json.dumps(value)))
         if ending.value is not None:
-            database._set_trial_value_without_commit(session, trial, 0, ending.value)
+            model = models.TrialValueModel
+            row = model.find_by_trial_and_objective(trial, 0, session) or model(trial_id=trial_id, objective=0)
+            row.value, row.value_type = model.value_to_stored_repr(ending.value)
+            session.add(row)
         trial.state = ending.state
         trial.datetime_complete = datetime.now()  # as Optuna does, which turns it into UTC
         return True
@@ -373,7 +380,7 @@ def _in_transaction(storage: RDBStorage) -> Iterator[_Steps]:
     from optuna.storages._rdb.storage import _create_scoped_session
 
     with _create_scoped_session(storage.scoped_session) as session:
-        yield _DatabaseSteps(storage, session)
+        yield _DatabaseSteps(session)
 
 
 # --- what all have in common
