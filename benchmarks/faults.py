@@ -154,7 +154,7 @@ def injected(smoke: bool, kept: list[Row]) -> list[Row]:
 
 
 def cells(row: Row) -> tuple[str, ...]:
-    equal = {None: "several workers", True: "yes", False: "no"}[row["equal"]]
+    equal = {None: "not compared", True: "yes", False: "no"}[row["equal"]]
     return row["fault"], *(str(row[name]) for name in ("injected", "told", "lost", "duplicated", "stuck")), equal
 
 

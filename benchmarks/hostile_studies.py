@@ -6,7 +6,7 @@ Studies are drawn from a grammar of what is stored (tests/security/fuzz_studies.
 in this process: it must end with 0, or with 2 and one line, within a minute, and write to no file outside of its
 folder. Objectives are those of a catalogue (tests/faults/odd_objectives.py), each tuned by real processes in several
 ways: the command must end, its study be readable by the other commands, and no process be left. Unless it is --smoke,
-rows are kept in benchmarks/results/hostile_studies.jsonl, 250 studies each, and those that are there are not run again;
+rows are kept in benchmarks/results/hostile_studies.jsonl, 100 studies each, and those that are there are not run again;
 rows of another commit count too, so delete the file to begin anew. --write updates its page beside it.
 """
 
@@ -37,7 +37,7 @@ from tests.security.fuzz_studies import ALL_COMMANDS, read_hostile_study_by_all
 from tests.security.fuzzing import run_cases
 
 ROWS = ROOT / "benchmarks" / "results" / "hostile_studies.jsonl"
-CHUNK = 250
+CHUNK = 100
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  # folders in it are made by tempfile; disks would take most of the time
 
 

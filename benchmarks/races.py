@@ -5,8 +5,8 @@
 Two processes live through all pairs of a storage and meet at a barrier before each. Of two tells exactly one is
 acknowledged, and the trial says what that one told: another count is lost or doubled, another content is mixed. Of two
 coordinators never both run at once; no trial is evaluated twice, none is left. Of two imports each row is there once.
-Unless it is --smoke, what is found is kept in benchmarks/results/races.jsonl, and what is there is not done
-again; --write updates races.md beside it.
+Unless it is --smoke, what is found is kept in benchmarks/results/races.jsonl, a tenth of the pairs of a kind in a row,
+and what is there is not done again; --write updates races.md beside it.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ ROWS = ROOT / "benchmarks" / "results" / "races.jsonl"
 HEAD = ("storage", "two at once", "pairs", "lost", "mixed", "doubled", "raw errors", "told to wait or that it was done")
 SIZES = {"tells": 1000, "coordinators": 200, "imports": 100}
 SMOKE = {"tells": 4, "coordinators": 2, "imports": 2}
+PARTS = 10  # rows of each kind: a run that is broken off goes on with the next one
 PER_STUDY, TRIALS, LINES = 50, 3, 20  # pairs of tells in a study; trials of a run; rows of a file
 TOLD: tuple[Any, Any] = ([1.0, 3.0], qd.Estimate(7.0, 0.5))  # each of the two tells something of its own
 WRITTEN = ((2.0, [1.0, 3.0], None), (7.0, None, 0.5))  # what the trial then has: value, replicates, standard error
@@ -99,7 +100,12 @@ def coordinate(study: Study, which: int, number: int) -> Callable[[], object]:  
     run = Coordinator(study, SPACE, lambda: Here(objective), n_trials=TRIALS).run
 
     def ran() -> list[tuple[float, float]]:
-        run()
+        try:
+            run()
+        except InvalidInput as refused:
+            if evaluated:  # both ran
+                raise RuntimeError(f"after {len(evaluated)} evaluations: {refused}") from refused
+            raise
         return evaluated
 
     return ran
@@ -215,21 +221,20 @@ def storages(folder: Path) -> Iterator[dict[str, Callable[[], str]]]:
 
 def raced(smoke: bool) -> list[Row]:
     found = [] if smoke or not ROWS.exists() else read_rows(ROWS)
-    done = {(row["storage"], row["what"]) for row in found}
+    done = {(row["storage"], row["what"], row["first"]) for row in found}
     with tempfile.TemporaryDirectory() as folder, storages(Path(folder)) as kinds:
         for storage, new in kinds.items():
             if smoke and storage == "PostgreSQL":
                 continue
             pair = Pair()
             try:
-                for what, count in (SMOKE if smoke else SIZES).items():
-                    if (storage, what) in done:
+                for what, count, first in parts(smoke):
+                    if (storage, what, first) in done:
                         continue
-                    print(f"{storage}, {what} ...", file=sys.stderr, flush=True)
+                    print(f"{storage}, {what} from {first} ...", file=sys.stderr, flush=True)
                     begun = time.perf_counter()
-                    counts = race(what, count, pair, new)
-                    seconds = round(time.perf_counter() - begun, 1)
-                    found.append({"storage": storage, "what": what, **counts, "seconds": seconds, **stamp(("optuna",))})
+                    row = {"storage": storage, "what": what, "first": first, **race(what, count, pair, new)}
+                    found.append({**row, "seconds": round(time.perf_counter() - begun, 1), **stamp(("optuna",))})
                     if not smoke:
                         with ROWS.open("a") as file:
                             file.write(json.dumps(found[-1]) + "\n")
@@ -238,9 +243,20 @@ def raced(smoke: bool) -> list[Row]:
     return found
 
 
-def cells(row: Row) -> tuple[str, ...]:
+def parts(smoke: bool) -> Iterator[tuple[str, int, int]]:
+    """Yield what is done, how often, and how often it was done before."""
+    for what, count in (SMOKE if smoke else SIZES).items():
+        part = count if smoke else count // PARTS
+        yield from ((what, part, first) for first in range(0, count, part))
+
+
+def lines_of(rows: list[Row]) -> list[tuple[str, ...]]:
+    """Return the lines of the table: the rows of each storage and kind together."""
     names = ("pairs", "lost", "mixed", "doubled", "raw errors", "refused")
-    return row["storage"], row["what"], *(f"{row.get(name, 0):,}" for name in names)
+    sums: dict[tuple[str, str], Counter[str]] = {}
+    for row in rows:
+        sums.setdefault((row["storage"], row["what"]), Counter()).update({name: row.get(name, 0) for name in names})
+    return [(*kind, *(f"{counts[name]:,}" for name in names)) for kind, counts in sums.items()]
 
 
 def main() -> None:
@@ -249,7 +265,7 @@ def main() -> None:
     found = raced(chosen.smoke)
     versions = ", ".join(sorted({row["versions"]["optuna"] for row in found}))
     commits = ", ".join(sorted({row["commit"] for row in found}))
-    text = f"{table(HEAD, [cells(row) for row in found])}\n\nQuadrat at {commits}; optuna {versions}."
+    text = f"{table(HEAD, lines_of(found))}\n\nQuadrat at {commits}; optuna {versions}."
     publish(
         "races", "Two at once", text, write=chosen.write, measured="two processes meet at a barrier before each pair"
     )

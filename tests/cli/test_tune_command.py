@@ -25,7 +25,7 @@ from quadrat.cli import main
 from quadrat.cli.tune_command import TuneOptions
 from quadrat.errors import QuadratWarning
 from quadrat.studies import open_storage
-from quadrat.studies.coordinator import BEGUN
+from quadrat.studies.finish_order import BEGUN
 
 OBJECTIVES = '''
 """Objectives to tune."""

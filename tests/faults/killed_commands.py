@@ -18,7 +18,7 @@ from tests.faults.starter import kill_group, processes_of_group, wait
 _ANY_MOMENT = 0.4  # seconds, at most, after which a command is killed from outside
 _LEFT = 5.0  # seconds after a kill in which whatever is left of a command has to end
 _TORN = 4  # records that a command writes before it may be killed in the middle of one
-_ROWS = 40  # of the file that is imported
+_ROWS = 5  # that the file has more of with each kill, so that each finds something to write
 
 
 @dataclass
@@ -26,18 +26,18 @@ class Killed:
     """A command that was killed, or ended before: what it had printed until then."""
 
     said: str
-    status: int
+    was_killed: bool
     left: int
 
 
 def asks_killed(bench: Bench, kills: int, *, seed: int) -> Findings:
     """Kill `ask`; a trial that was printed runs in the study with these parameters."""
-    rng, left = random.Random(seed), 0  # noqa: S311
+    rng, left, done = random.Random(seed), 0, 0  # noqa: S311
     asked: dict[int, Any] = {}
     _begin(bench)
-    for _ in range(kills):
+    while done < kills:
         found = _killed(bench, ["ask", "--json"], rng)
-        left += found.left
+        done, left = done + found.was_killed, left + found.left
         for trial in _parsed(found.said):
             asked[trial["number"]] = trial["params"]
     assert _run(bench, ["ask", "--json"]) == 0, "the study takes a further command"
@@ -49,17 +49,20 @@ def asks_killed(bench: Bench, kills: int, *, seed: int) -> Findings:
 
 def tells_killed(bench: Bench, kills: int, *, seed: int) -> Findings:
     """Kill `tell`; what it said is told is told, with all replicates, and what is not can be told again."""
-    rng, left = random.Random(seed), 0  # noqa: S311
+    rng, left, done = random.Random(seed), 0, 0  # noqa: S311
     said: set[int] = set()
+    values: dict[int, list[float]] = {}
     _begin(bench)
-    values = {number: [number + 0.25, number + 0.75] for number in range(kills)}
-    assert _run(bench, ["ask", "-n", str(kills - 1)]) == 0
-    for number, both in values.items():
+    while done < kills:
+        number = len(values)
+        values[number] = both = [number + 0.25, number + 0.75]
+        if number % kills == 0:
+            assert _run(bench, ["ask", "-n", str(kills)]) == 0
         found = _killed(bench, ["tell", str(number), *map(str, both), "--json"], rng)
-        left += found.left
+        done, left = done + found.was_killed, left + found.left
         if _parsed(found.said):
             said.add(number)
-    for trial in bench.trials():
+    for trial in bench.trials()[: len(values)]:
         if trial.state is TrialState.RUNNING:
             assert trial.number not in said, f"trial {trial.number} was said to be told"
             assert _run(bench, ["tell", str(trial.number), *map(str, values[trial.number])]) == 0
@@ -68,18 +71,23 @@ def tells_killed(bench: Bench, kills: int, *, seed: int) -> Findings:
         trials[number].value != sum(both) / 2 or trials[number].user_attrs.get("quadrat:values") != both
         for number, both in values.items()
     )
-    return Findings("kill -9 of tell", kills, len(trials), lost, bench.duplicated(trials), left, None)
+    return Findings("kill -9 of tell", kills, len(values), lost, bench.duplicated(trials), left, None)
 
 
 def imports_killed(bench: Bench, kills: int, *, seed: int) -> Findings:
-    """Kill `tell --csv` again and again, and repeat it: in the end every row is there once."""
-    rng, left = random.Random(seed), 0  # noqa: S311
+    """Kill `tell --csv` again and again, of a file that grows, and repeat it: in the end every row is there once."""
+    rng, left, done = random.Random(seed), 0, 0  # noqa: S311
     _begin(bench)
-    rows = [(round(-1 + 2 * number / _ROWS, 6), number + 0.5) for number in range(_ROWS)]
-    text = "".join(f"{x},a,,{value}\n" for x, value in rows)
-    (bench.folder / "results.csv").write_text("x,kind,n,value\n" + text)
-    for _ in range(kills):
-        left += _killed(bench, ["tell", "--csv", "results.csv"], rng).left
+    rows: list[tuple[float, float]] = []
+    path = bench.folder / "results.csv"
+    path.write_text("x,kind,n,value\n")
+    while done < kills:
+        more = [(round(rng.uniform(-1.0, 1.0), 6), len(rows) + each + 0.5) for each in range(_ROWS)]
+        rows += more
+        with path.open("a") as file:
+            file.writelines(f"{x},a,,{value}\n" for x, value in more)
+        found = _killed(bench, ["tell", "--csv", "results.csv"], rng)
+        done, left = done + found.was_killed, left + found.left
     assert _run(bench, ["tell", "--csv", "results.csv"]) == 0
     complete = [trial for trial in bench.trials() if trial.state is TrialState.COMPLETE]
     counts = Counter((trial.params["x"], trial.value) for trial in complete)
@@ -113,7 +121,7 @@ def _killed(bench: Bench, arguments: list[str], rng: random.Random) -> Killed:
     deadline = time.monotonic() + _LEFT
     while processes_of_group(command.pid) and time.monotonic() < deadline:
         time.sleep(0.02)
-    return Killed(out.read_text(), status, len(processes_of_group(command.pid)))
+    return Killed(out.read_text(), status != 0, len(processes_of_group(command.pid)))
 
 
 def _run(bench: Bench, arguments: list[str]) -> int:

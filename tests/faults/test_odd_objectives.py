@@ -19,6 +19,11 @@ def test_whatever_an_objective_does_the_run_ends_and_its_study_is_readable(name:
     tuned(bench, name, "serial")
 
 
+@pytest.mark.parametrize("name", ["closes_stdout", "removes_streams"])
+def test_the_same_with_a_table(name: str, bench: Bench) -> None:
+    tuned(bench, name, "table")
+
+
 @pytest.mark.parametrize("name", WITH_WORKERS)
 def test_the_same_in_worker_processes(name: str, bench: Bench) -> None:
     tuned(bench, name, "workers")

@@ -67,9 +67,12 @@ _METHODS = (
     "Auto(",
 )
 _NUMBERS = (0.0, 1.0, -1.5, 1e200, -1e308, 1.7e308, 5e-324, math.inf, -math.inf)
-_STUDY_ATTRIBUTES = ("quadrat:space", "quadrat:method", "quadrat:seed", "quadrat:coordinator")
-_TRIAL_ATTRIBUTES = ("quadrat:values", "quadrat:sem", "quadrat:failure")
-_SYSTEM_ATTRIBUTES = ("quadrat:params:0", "quadrat:params:1", "constraints", "fixed_params")
+_STUDY_ATTRIBUTES = ("quadrat:space", "quadrat:method", "quadrat:seed", "quadrat:coordinator", "quadrat:version")
+_TRIAL_ATTRIBUTES = ("quadrat:values", "quadrat:sem", "quadrat:failure", "quadrat:evaluations", "quadrat:owner")
+_SYSTEM_ATTRIBUTES = (
+    "quadrat:params:0", "quadrat:params:1", "quadrat:evaluations", "quadrat:owner", "quadrat:row", "constraints",
+    "constraints:c", "fixed_params",
+)  # fmt: skip
 _PLAIN = {name: inner for name, inner in SPACE.to_dict().items() if name != "n"}
 
 
@@ -159,6 +162,8 @@ def _add_trial(rng: Random, study: optuna.Study, distributions: dict[str, BaseDi
     state = rng.choices(list(TrialState), [2, 8, 1, 2, 1])[0]
     if rng.random() < 0.1:
         distributions = {name: _distribution(rng) for name in distributions}
+    if rng.random() < 0.15:
+        distributions = {name: one for name, one in distributions.items() if rng.random() < 0.5}
     number = [rng.random() if rng.random() < 0.8 else rng.choice(_NUMBERS) for _ in range(objectives)]
     try:
         trial = create_trial(
@@ -166,8 +171,8 @@ def _add_trial(rng: Random, study: optuna.Study, distributions: dict[str, BaseDi
             values=number if state in (TrialState.COMPLETE, TrialState.PRUNED) else None,
             params={name: _param(rng, one) for name, one in distributions.items()},
             distributions=distributions,
-            user_attrs={name: _stored(_odd(rng)) for name in _TRIAL_ATTRIBUTES if rng.random() < 0.05},
-            system_attrs={name: _stored(_odd(rng)) for name in _SYSTEM_ATTRIBUTES if rng.random() < 0.08},
+            user_attrs={name: _stored(_odd(rng)) for name in _TRIAL_ATTRIBUTES if rng.random() < 0.03},
+            system_attrs={name: _stored(_mark(rng, name)) for name in _SYSTEM_ATTRIBUTES if rng.random() < 0.04},
             intermediate_values={step: rng.choice(_NUMBERS) for step in range(rng.randrange(2))},
         )
         if rng.random() < 0.1:
@@ -185,6 +190,14 @@ def _study_value(rng: Random, attribute: str) -> Any:
     if attribute == "quadrat:coordinator" and rng.random() < 0.7:
         return {"owner": "another", "host": _text(rng), "kernel": None, "pid": "../../etc/passwd", "started": _odd(rng)}
     return _odd(rng)
+
+
+def _mark(rng: Random, name: str) -> Any:
+    """Return a system attribute of a trial; what a sampler chose is often a table, as it should be."""
+    if name != "quadrat:params:0" or rng.random() < 0.3:
+        return _odd(rng)
+    keys = ("quadrat:why", "quadrat:by", "x", "kind", "n")
+    return json.dumps({key: _stored(_odd(rng)) for key in keys if rng.random() < 0.5})
 
 
 def _odd(rng: Random) -> Any:

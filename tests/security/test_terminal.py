@@ -121,6 +121,6 @@ def test_warnings_during_a_run_are_printable(
 ) -> None:
     study = optuna.create_study()
     monkeypatch.setattr(logging.getLogger("quadrat"), "propagate", False)  # or the text is in the report of the test
-    with TuneScreen(study, 1, None, rows=False, width=80):
+    with TuneScreen(study, 1, None, output=None, errors=sys.stderr, width=80):
         logging.getLogger("quadrat").warning("trial 0 failed: %s", ESCAPE + "z" * LONG)
     check(capsys.readouterr().err)

@@ -18,7 +18,9 @@ import optuna
 import pytest
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock, JournalFileSymlinkLock
+from optuna.trial import TrialState
 
+from quadrat.errors import InvalidInput
 from quadrat.studies import journal
 from quadrat.studies.journal import SoundJournalBackend, journal_storage
 
@@ -217,6 +219,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pyte
 STOCK = """
 import sys, time
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock, JournalFileSymlinkLock
+from optuna.trial import TrialState
 lock = {"symlink": JournalFileSymlinkLock, "open": JournalFileOpenLock}[sys.argv[2]](sys.argv[1])
 backend = JournalFileBackend(sys.argv[1], lock)
 print("ready", flush=True)
@@ -371,3 +374,72 @@ def refuse(reader: SoundJournalBackend, path: Path) -> None:
     os.truncate(path, path.stat().st_size + 5)
     assert list(reader.read_logs(0)) == LINES
     raise OSError(errno.ENOSPC, "No space left on device")
+
+
+# --- other names, and other files in its place
+
+
+def test_a_journal_has_one_lock_by_whatever_name_it_is_opened(tmp_path: Path) -> None:
+    """A lock beside the name that was given let two write at once, through a link and the file itself."""
+    path = tmp_path / "journal"
+    SoundJournalBackend(str(path)).append_logs(LINES[:1])
+    (tmp_path / "symbolic").symlink_to(path)
+    (tmp_path / "hard").hardlink_to(path)
+    held = SoundJournalBackend(str(path))
+    held._lock.acquire()
+    began, done = threading.Event(), list[str]()
+
+    def append(name: str) -> None:
+        backend = SoundJournalBackend(str(tmp_path / name))
+        began.set()
+        backend.append_logs(LINES[1:2])
+        done.append(name)
+
+    threads = [threading.Thread(target=append, args=(name,)) for name in ("symbolic", "hard")]
+    for thread in threads:
+        thread.start()
+    began.wait()
+    time.sleep(0.2)
+    assert not done
+    held._lock.release()
+    for thread in threads:
+        thread.join()
+    assert lines_in(path) == [LINES[0], LINES[1], LINES[1]]
+    assert {found.name for found in tmp_path.iterdir()} == {
+        "journal", "symbolic", "hard", "journal.locked", "hard.locked"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("got", ["nothing", "another file", "a shorter one"])
+def test_a_journal_that_was_replaced_is_refused(got: str, tmp_path: Path) -> None:
+    """A process went on with its numbers and places in a file that had other records."""
+    path = tmp_path / "journal"
+    study = optuna.create_study(storage=journal_storage(path), study_name="one")
+    study.ask()
+    other = optuna.create_study(storage=journal_storage(tmp_path / "other"), study_name="other")
+    if got == "nothing":
+        path.unlink()
+    elif got == "another file":
+        for _ in range(10):
+            other.ask()
+        (tmp_path / "other").rename(path)
+    else:
+        path.write_bytes((tmp_path / "other").read_bytes())
+    whole = path.read_bytes() if path.exists() else None
+    for act in (study.ask, lambda: study.trials, lambda: study.set_user_attr("a", 1)):
+        with pytest.raises(InvalidInput, match=f"expected the journal .* as it was .*, got {got} in its place"):
+            act()
+    assert (path.read_bytes() if path.exists() else None) == whole
+
+
+def test_a_trial_that_runs_has_distributions_of_its_own(tmp_path: Path) -> None:
+    """Another parameter that it asked for was then one of all trials that had been added with the same ones."""
+    storage = journal_storage(tmp_path / "journal")
+    study = optuna.create_study(storage=storage)
+    distributions: dict[str, Any] = {"x": optuna.distributions.FloatDistribution(0, 1)}
+    for state, value in ((TrialState.COMPLETE, 1.0), (TrialState.WAITING, None), (TrialState.COMPLETE, 2.0)):
+        study.add_trial(optuna.create_trial(state=state, value=value, params={"x": 0.5}, distributions=distributions))
+    study.ask().suggest_float("y", 0, 1)
+    assert [[*trial.distributions] for trial in study.trials] == [["x"], ["x", "y"], ["x"]]
+    first, _, third = study.get_trials(deepcopy=False)
+    assert first.distributions is third.distributions

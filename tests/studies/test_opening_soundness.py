@@ -9,6 +9,7 @@ import pytest
 from optuna.trial import TrialState, create_trial
 
 from quadrat.errors import InvalidInput
+from quadrat.studies.finish_order import BEGUN
 from quadrat.studies.opening import check_trials, find_study
 from quadrat.studies.trials import REPLICATES, STANDARD_ERROR
 
@@ -44,6 +45,8 @@ def test_what_quadrat_and_optuna_write_is_sound(study: optuna.Study, trial: dict
         ({"user_attrs": {REPLICATES: [True]}}, "a list of numbers as its replicates"),
         ({"user_attrs": {STANDARD_ERROR: "wide"}}, "a number as its standard error, got 'wide'"),
         ({"user_attrs": {STANDARD_ERROR: 10**400}}, "a number as its standard error"),
+        ({"system_attrs": {BEGUN: "two"}}, "a number of evaluations, got 'two'"),
+        ({"system_attrs": {BEGUN: -1}}, "a number of evaluations"),
     ],
 )
 def test_what_is_no_number_is_refused(study: optuna.Study, trial: dict[str, Any], message: str) -> None:

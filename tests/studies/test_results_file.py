@@ -343,3 +343,23 @@ def test_rows_are_written_together(tmp_path: Path, study: Study, monkeypatch: py
     monkeypatch.setattr(os, "fsync", synced.append)
     told_from(tmp_path, study, LINES * 200)
     assert len(synced) == 1
+
+
+@pytest.mark.parametrize("kind", ["memory", "journal", "sqlite"])
+def test_what_is_no_name_of_a_row_names_none(kind: str, tmp_path: Path) -> None:
+    """A list there was a traceback."""
+    where: dict[str, Any] = {
+        "memory": None,
+        "journal": qd.journal_storage(tmp_path / "rows"),
+        "sqlite": f"sqlite:///{tmp_path}/rows.db",
+    }
+    study = optuna.create_study(storage=where[kind])
+    for odd in ([1], {"a": 2}, None, 3.0):
+        study.add_trial(optuna.trial.create_trial(value=0.0, system_attrs={transitions.ROW: odd}))
+    space = qd.Space(x=qd.Float(0, 1))
+    (tmp_path / "results.csv").write_text("x,value\n0.5,1\n")
+    for added in (1, 0):
+        found = read_results(str(tmp_path / "results.csv"), space, study.trials)
+        assert len(found.results) == added
+        write_results(study, found.results, space)
+    assert len(study.trials) == 5

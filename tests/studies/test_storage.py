@@ -37,6 +37,7 @@ def test_a_database(tmp_path: Path) -> None:
         ("postgresql+psycopg2://me:secret@127.0.0.1:1/name", "postgresql\\+psycopg2://me@127.0.0.1:1/name"),
         ("/no/such/folder/journal", "a journal file that can be written"),
         ("/", "got the folder /"),
+        ("/dev/full", "got /dev/full, which is a device"),  # reading it took all memory
     ],
 )
 def test_what_cannot_be_opened_is_said_without_the_password(where: str, message: str) -> None:
@@ -58,6 +59,9 @@ def test_another_file_is_no_journal(tmp_path: Path) -> None:
     [
         ("postgresql+psycopg://user:pa?ss@host/db", "postgresql+psycopg://user@host/db"),
         ("postgresql+psycopg://user:p@ss@host/db?password=x", "postgresql+psycopg://user@host/db"),
+        ("postgresql+psycopg://user:p/ss@host/db", "postgresql+psycopg://user@host/db"),
+        ("postgresql+psycopg://user:pass/host/db", "postgresql+psycopg://user"),  # the host was forgotten
+        ("postgresql+psycopg://[::1]:5432/db", "postgresql+psycopg://[::1]:5432/db"),
         ("sqlite:///study.db", "sqlite:///study.db"),
         ("some.journal", "some.journal"),
         (None, DEFAULT_JOURNAL),

@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Sequence
 from textwrap import fill
+from typing import TextIO
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
@@ -39,11 +40,11 @@ _LABEL = re.compile(r" *(\[\d+\]|[A-Za-z][A-Za-z ]*:) ")
 
 
 class Screen:
-    """Standard output."""
+    """Standard output, or another stream in its place."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: TextIO | None = None) -> None:
         self.width = min(shutil.get_terminal_size().columns, _WIDEST)
-        self._console = Console(width=self.width, highlight=False, markup=False, emoji=False)
+        self._console = Console(file=file, width=self.width, highlight=False, markup=False, emoji=False)
 
     def can_show(self, characters: str) -> bool:
         """Return whether the terminal has these characters."""

@@ -11,7 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from optuna.trial import TrialState
 from quadrat.cli.failure_line import failure_line
 from quadrat.cli.screen import Screen, refusal
 from quadrat.cli.stopping import STOPPED, stopped_by_signals
+from quadrat.cli.streams import own_streams
 from quadrat.cli.study_commands import best_data, best_table, print_json
 from quadrat.cli.study_summary import best_seen_text
 from quadrat.cli.tune_screen import TuneScreen, duration
@@ -44,7 +45,6 @@ DEFAULT_TRIALS = 50
 _ERROR, _REFUSED = 1, 2  # exit statuses: of Python for an exception, and of the command for bad input
 _GRACE = 5.0  # seconds that threads of an objective have to end when all else is done
 _SQLITE = "sqlite:///"
-_STANDARD_OUTPUT, _STANDARD_ERROR = 1, 2  # file descriptors
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _WORDS = {TrialState.COMPLETE: "complete", TrialState.FAIL: "failed", TrialState.PRUNED: "pruned"}
 
@@ -91,8 +91,8 @@ def tune(options: TuneOptions) -> int:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     before, status = set(threading.enumerate()), _ERROR
     try:
-        with stopped_by_signals(), _output(options) as output:
-            status = _opened_and_run(options, output)
+        with stopped_by_signals(), own_streams(alone=options.as_json) as streams:
+            status = _opened_and_run(options, *streams)
     except KeyboardInterrupt as interrupt:  # before or after the run; during the run the second signal
         sys.stderr.write(f"quadrat: {STOPPED}\n")
         status = 128 + int((interrupt.args or (signal.SIGINT,))[0])
@@ -136,7 +136,7 @@ def _limit_waiting(threads: list[threading.Thread], status: int) -> None:
     threading.Thread(target=watch, name="quadrat-exit", daemon=True).start()
 
 
-def _opened_and_run(options: TuneOptions, output: TextIO) -> int:
+def _opened_and_run(options: TuneOptions, output: TextIO, errors: TextIO) -> int:
     reference = ObjectiveReference.read(options.objective)
     space = None if options.space is None else Space.from_file(options.space)
     reference.load()  # what is wrong with it is better known before the first trial
@@ -150,43 +150,29 @@ def _opened_and_run(options: TuneOptions, output: TextIO) -> int:
             method=options.method,
             seed=options.seed,
         )
-        return _run(options, study, reference, space, output)
+        return _run(options, study, reference, space, output, errors)
     finally:
         close_storage(storage)
 
 
-@contextmanager
-def _output(options: TuneOptions) -> Iterator[TextIO]:
-    """Yield standard output; with --json nothing else gets there: what an objective prints goes to standard error.
-
-    So does what worker processes print, which have the standard output that this process has when they start.
-    """
-    before = sys.stdout
-    try:
-        is_of_process = before.fileno() == _STANDARD_OUTPUT
-    except (OSError, ValueError):  # such as a text in memory
-        is_of_process = False
-    if not options.as_json:
-        yield before
-    elif not is_of_process:
-        with redirect_stdout(sys.stderr):
-            yield before
-    else:
-        before.flush()
-        kept = os.dup(_STANDARD_OUTPUT)
-        os.dup2(_STANDARD_ERROR, _STANDARD_OUTPUT)
-        with redirect_stdout(sys.stderr), os.fdopen(kept, "w", encoding=before.encoding, errors="replace") as output:
-            try:
-                yield output
-            finally:
-                before.flush()  # what was written to it meanwhile is no result either
-                os.dup2(kept, _STANDARD_OUTPUT)
-
-
-def _run(options: TuneOptions, study: Study, reference: ObjectiveReference, space: Space | None, output: TextIO) -> int:
+def _run(
+    options: TuneOptions,
+    study: Study,
+    reference: ObjectiveReference,
+    space: Space | None,
+    output: TextIO,
+    errors: TextIO,
+) -> int:
     searched = kept_space(study) if space is None else space
-    screen, started = Screen(), time.monotonic()
-    shown = TuneScreen(study, options.total, options.timeout, rows=not options.as_json, width=screen.width)
+    screen, started = Screen(output), time.monotonic()
+    shown = TuneScreen(
+        study,
+        options.total,
+        options.timeout,
+        output=None if options.as_json else output,
+        errors=errors,
+        width=screen.width,
+    )
     with _workers(options, study, reference, searched) as make_workers, shown:
         ending = Coordinator(
             study,

@@ -8,6 +8,7 @@ import traceback
 from collections import deque
 from collections.abc import Iterable
 from types import TracebackType
+from typing import TextIO
 
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
@@ -41,14 +42,23 @@ class TuneScreen(logging.Handler):
     line.
     """
 
-    def __init__(self, study: Study, n_trials: int | None, timeout: float | None, *, rows: bool, width: int) -> None:
+    def __init__(
+        self,
+        study: Study,
+        n_trials: int | None,
+        timeout: float | None,
+        *,
+        output: TextIO | None,
+        errors: TextIO,
+        width: int,
+    ) -> None:
         super().__init__(logging.WARNING)
-        self._study, self._n_trials, self._timeout, self._rows = study, n_trials, timeout, rows
+        self._study, self._n_trials, self._timeout, self._rows = study, n_trials, timeout, output is not None
         self._method = kept_method(study)
         certifies = self._method is not None and self._method.facts.certifies
         self._columns = _CERTIFIED if certifies else _FITTED
-        self._console = Console(width=width, highlight=False, markup=False, emoji=False, stderr=not rows)
-        self._beside = Console(width=width, highlight=False, markup=False, emoji=False, stderr=True)
+        self._console = Console(file=output or errors, width=width, highlight=False, markup=False, emoji=False)
+        self._beside = Console(file=errors, width=width, highlight=False, markup=False, emoji=False)
         self._started = time.monotonic()
         self._before = sum(trial.state.is_finished() for trial in study.get_trials(deepcopy=False))
         self._told = 0

@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quadrat._core.input_files import read_input
 from quadrat.errors import InvalidInput, did_you_mean, shortened
 from quadrat.space.fidelity import Fidelity
 from quadrat.space.numeric import Float, Int
@@ -125,7 +125,7 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _read(path: str | os.PathLike[str]) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        return read_input(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
         raise InvalidInput(f"{path}: expected a file to read the space from, got: {error.strerror}") from None
     except UnicodeDecodeError as error:

@@ -33,7 +33,7 @@ from quadrat.space import Space
 from quadrat.studies.answering import give_up
 from quadrat.studies.distributions import suggest
 from quadrat.studies.evaluation import TRIAL_ID
-from quadrat.studies.finish_order import OWNER, owner_note
+from quadrat.studies.finish_order import BEGUN, OWNER, owner_note
 from quadrat.studies.lease import Lease
 from quadrat.studies.notes import keep_space, kept_method
 from quadrat.studies.outage import Outage, is_away
@@ -44,8 +44,6 @@ from quadrat.studies.telling import TrialIsOver, prune, tell_outcome
 __all__ = ["Coordinator"]
 
 RETRIES = 2  # times that a trial is evaluated again after its worker died or took too long
-BEGUN = "quadrat:evaluations"
-"""The system attribute of a trial: how many of its evaluations began. Without it one did if the trial has an owner."""
 _TOLD = getattr(optuna.exceptions, "UpdateFinishedTrialError", RuntimeError)  # Optuna 4.0 has no narrower error
 FIRST_FAILURES = 5  # failures from the very first trial on after which a run ends: the objective has a mistake
 _logger = logging.getLogger(__name__)

@@ -14,10 +14,13 @@ from typing import Any
 
 from optuna.trial import FrozenTrial, TrialState
 
-__all__ = ["OWNER", "FinishOrder", "owner_note"]
+__all__ = ["BEGUN", "OWNER", "FinishOrder", "owner_note"]
 
 OWNER = "quadrat:owner"
 """The user attribute of a trial that a coordinator began; see `owner_note`."""
+
+BEGUN = "quadrat:evaluations"
+"""The system attribute of a trial: how many of its evaluations began. Without it one did if the trial has an owner."""
 
 _OVER = "over"
 _FINISHED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)

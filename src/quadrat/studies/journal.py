@@ -6,9 +6,14 @@ the lock behind, for which others wait half a minute, or with Optuna 4.0 for eve
 what is no record, under the lock: half a line, or what a power cut left, such as zeros.
 
 The lock has two parts. Processes of Quadrat wait for a lock of the operating system's, on the file `.locked`, which
-lets go when its process ends. Its holder then takes the lock of Optuna's own backends, the file `.lock`, so that
-programs with such a backend may write to the same journal. `.lock` is made as a second name of `.locked`: a holder of
-the first part that finds it there knows that a process of Quadrat left it behind, dead, and takes it over at once.
+lets go when its process ends; then for one on the journal itself, which has other such files beside each of its names
+where it has several (hard links; symbolic ones are followed before). Its holder then takes the lock of Optuna's own
+backends, the file `.lock`, so that programs with such a backend may write to the same journal. `.lock` is made as a
+second name of `.locked`: a holder of the first part that finds it there knows that a process of Quadrat left it behind,
+dead, and takes it over at once.
+
+A journal that is removed, replaced or cut while a process uses it is refused from then on: the places and numbers that
+the process knows are of records that are gone.
 """
 
 from __future__ import annotations
@@ -31,6 +36,8 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 from optuna.storages.journal._file import BaseJournalFileLock
 from optuna.storages.journal._storage import JournalStorageReplayResult
+
+from quadrat.errors import InvalidInput
 
 __all__ = ["SoundJournalBackend", "append_records", "journal_storage"]
 
@@ -86,7 +93,7 @@ class _Storage(JournalStorage):
 
 
 class _Replay(JournalStorageReplayResult):
-    """What records say; trials that were added with the same distributions have them in common."""
+    """What records say; trials that are over, and were added with the same distributions, have them in common."""
 
     def __init__(self, worker_id_prefix: str) -> None:
         super().__init__(worker_id_prefix)
@@ -104,27 +111,33 @@ class _Replay(JournalStorageReplayResult):
                 self._known[key] = {name: json_to_distribution(text) for name, text in key}
             distributions, trial = self._known[key], self._trials[before]
             trial.params = {name: distributions[name].to_external_repr(code) for name, code in params.items()}
-            trial.distributions = distributions
+            # Optuna changes those of trials that run, in place.
+            trial.distributions = distributions if trial.state.is_finished() else dict(distributions)
 
 
 class SoundJournalBackend(JournalFileBackend):
     """Optuna's journal file, with what is no record cut off its end and a lock that does not outlive its process."""
 
     def __init__(self, file_path: str) -> None:
+        file_path = os.path.realpath(file_path)
         lock = JournalFileOpenLock(file_path) if fcntl is None else _KernelLock(file_path)
         super().__init__(file_path, lock)
+        self._known: tuple[int, int] | None = None  # which file it is, once records of it were read or written
 
     def read_logs(self, log_number_from: int) -> Generator[dict[str, Any], None, None]:
         """Yield the records from a number on, up to the last one that is whole.
 
         Raises
         ------
+        InvalidInput
+            The file is not the one that was read before.
         ValueError
             A file that never was a journal; a line that is no record, with records after it, as no killed process
             leaves it.
         """
         known = log_number_from if log_number_from in self._log_number_offset else 0
         end = self._log_number_offset[known]
+        self._check(self._found())
         with Path(self._file_path).open("rb") as file:
             left = file.seek(0, os.SEEK_END) - end  # others may write meanwhile; that is for the next time
             file.seek(end)
@@ -151,9 +164,31 @@ class SoundJournalBackend(JournalFileBackend):
         """Append entries, a line each."""
         self._lock.acquire()
         try:
+            self._check(self._found())
             append_records(self._file_path, logs)
         finally:
             self._lock.release()
+
+    def _found(self) -> os.stat_result | None:
+        try:
+            return os.stat(self._file_path)  # noqa: PTH116
+        except FileNotFoundError:
+            return None
+
+    def _check(self, found: os.stat_result | None) -> None:
+        """Refuse another file than the one whose records were read or written before, and one that lost some."""
+        if self._known is None and found is not None:
+            self._known = found.st_dev, found.st_ino
+        if found is None or (found.st_dev, found.st_ino) != self._known:
+            got = "nothing" if found is None else "another file"
+        elif found.st_size < max(self._log_number_offset.values()):
+            got = "a shorter one"
+        else:
+            return
+        raise InvalidInput(
+            f"storage: expected the journal {self._file_path} as it was when this process began, got {got} in its"
+            " place; put it back, or start again with what is there now"
+        )
 
 
 def append_records(path: str, logs: Sequence[dict[str, Any]]) -> None:
@@ -260,8 +295,10 @@ class _KernelLock(BaseJournalFileLock):
     """Both locks: the kernel's, which it releases when its holder dies, and the one of Optuna's own backends."""
 
     def __init__(self, file_path: str) -> None:
+        self._journal = file_path
         self._path, self._shared = Path(file_path + ".locked"), Path(file_path + ".lock")
         self._descriptor: int | None = None
+        self._of_journal: int | None = None
         self._taken: tuple[int, int] | None = None  # the lock file of the second part
 
     def acquire(self) -> bool:
@@ -270,12 +307,25 @@ class _KernelLock(BaseJournalFileLock):
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
                 if self._is_there(descriptor):
+                    self._lock_journal()
                     self._share(descriptor)
                     self._descriptor = descriptor
                     return True
             except BaseException:
+                self._unlock_journal()
                 os.close(descriptor)
                 raise
+            os.close(descriptor)
+
+    def _lock_journal(self) -> None:
+        """Wait for those who came by another name of the journal."""
+        with suppress(FileNotFoundError):  # whoever writes to it says so
+            self._of_journal = os.open(self._journal, os.O_RDWR)  # as locks over a network need it
+            fcntl.flock(self._of_journal, fcntl.LOCK_EX)
+
+    def _unlock_journal(self) -> None:
+        descriptor, self._of_journal = self._of_journal, None
+        if descriptor is not None:
             os.close(descriptor)
 
     def release(self) -> None:
@@ -285,6 +335,7 @@ class _KernelLock(BaseJournalFileLock):
             if held is not None and held[:2] == self._taken:  # else it was broken, and is somebody else's
                 with suppress(FileNotFoundError):
                     self._shared.unlink()
+            self._unlock_journal()
             os.close(descriptor)
 
     def _is_there(self, descriptor: int) -> bool:

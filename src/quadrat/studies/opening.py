@@ -24,6 +24,7 @@ from quadrat.randomness import generator
 from quadrat.space import Space
 from quadrat.space.constraint import check_share
 from quadrat.studies.distributions import distribution_of
+from quadrat.studies.finish_order import BEGUN
 from quadrat.studies.lease import _ATTRIBUTE as LEASE
 from quadrat.studies.notes import METHOD, keep_space, kept_space
 from quadrat.studies.sampler import QuadratSampler
@@ -200,6 +201,9 @@ def _wrong(trial: FrozenTrial, objectives: int) -> str | None:
     sem = trial.user_attrs.get(STANDARD_ERROR)
     if sem is not None and not _are_numbers([sem]):
         return f"a number as its standard error, got {_shown(sem)}"
+    begun = trial.system_attrs.get(BEGUN, 0)
+    if type(begun) is not int or begun < 0:
+        return f"a number of evaluations, got {_shown(begun)}"
     if not isinstance(trial.intermediate_values, Mapping) or not _are_numbers(trial.intermediate_values.values()):
         return f"numbers as its reports, got {_shown(trial.intermediate_values)}"
     try:

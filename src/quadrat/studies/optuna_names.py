@@ -31,8 +31,12 @@ OF_OBJECTS = {
     "InMemoryStorage": ("_lock",),
     "JournalFileBackend": ("_file_path", "_lock", "_log_number_offset"),
     "JournalStorage": ("_backend", "_replay_result", "_sync_with_backend", "_thread_lock"),
-    "JournalStorageReplayResult": ("_worker_id_prefix",),
-    "RDBStorage": ("_set_trial_attr_without_commit", "_set_trial_value_without_commit"),
+    "JournalStorageReplayResult": (
+        "_apply_create_trial",
+        "_study_id_to_trial_ids",
+        "_trials",
+        "_worker_id_prefix",
+    ),
     "_CachedStorage": ("_backend",),
 }
 """Attributes by the class whose objects have them."""
@@ -69,13 +73,10 @@ def _has(module: str, name: str) -> bool:
 
 
 def _examples() -> dict[str, Any]:
-    """Return an object of each class, or where that needs a database, the class.
-
-    The file of the journal is one that is there already, and nothing is written.
-    """
+    """Return an object of each class; the file of the journal is one that is there already, and nothing is written."""
     import optuna
     from optuna.distributions import FloatDistribution
-    from optuna.storages import InMemoryStorage, JournalStorage, RDBStorage
+    from optuna.storages import InMemoryStorage, JournalStorage
     from optuna.storages.journal import JournalFileBackend
     from optuna.study import Study, StudyDirection
     from optuna.trial import create_trial
@@ -96,7 +97,6 @@ def _examples() -> dict[str, Any]:
         "JournalFileBackend": journal._backend,
         "JournalStorage": journal,
         "JournalStorageReplayResult": journal._replay_result,
-        "RDBStorage": RDBStorage,
         "_CachedStorage": cached(storage),
     }
 

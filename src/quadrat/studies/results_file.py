@@ -30,12 +30,13 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from quadrat._core.arrays import read_decimal
+from quadrat._core.input_files import read_input
 from quadrat.errors import InvalidInput
 from quadrat.optimizer.outcome import Estimate, Reading, read_outcome
 from quadrat.space import Categorical, Fixed, Float, Parameter, Space
 from quadrat.studies.distributions import OwnSpace, distribution_of
 from quadrat.studies.telling import FAILURE, TrialIsOver, ending_of
-from quadrat.studies.transitions import ROW, add_trials, end_trials
+from quadrat.studies.transitions import ROW, add_trials, end_trials, rows_of_files
 from quadrat.studies.trials import STANDARD_ERROR
 
 __all__ = ["FileResult", "ResultsFile", "read_results", "rows_of", "write_csv", "write_results"]
@@ -104,7 +105,7 @@ def read_results(
     header, rows, separator = _cells(path, {*space, *map(_column_of, space), VALUE, value or VALUE, SEM, _NUMBER})
     reader = _Reader(path, space, header, separator, value, sem)
     by_number = {trial.number: trial for trial in trials}
-    rows_known = {trial.system_attrs.get(ROW) for trial in trials}
+    rows_known = rows_of_files(trials)
     identities = _Identities(path)
     results: list[FileResult] = []
     told_in: dict[int, int] = {}
@@ -386,7 +387,7 @@ def _is_near(parameter: Parameter, one: Any, other: Any) -> bool:
 def _cells(path: str, known: set[str]) -> tuple[list[str], Iterator[tuple[int, list[str]]], str]:
     """Return the names of the columns, the rows that are not empty with the lines they end in, and the separator."""
     try:
-        content = Path(path).read_bytes()
+        content = read_input(path)
         text = content.decode("utf-8-sig")
     except OSError as error:
         raise InvalidInput(f"{path}: expected a CSV file, got: {error.strerror}") from None

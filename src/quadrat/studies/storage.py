@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from pathlib import Path
 
@@ -56,6 +57,8 @@ def open_storage(where: str | None = None) -> BaseStorage:
     path = Path(DEFAULT_JOURNAL if where is None else where)
     if path.is_dir():
         raise InvalidInput(f"storage: expected {_EXPECTED}, got the folder {path}")
+    if path.exists() and not path.is_file():
+        raise InvalidInput(f"storage: expected {_EXPECTED}, got {path}, which is a device, a pipe or a socket")
     try:
         storage = journal_storage(path)
         storage.get_all_studies()  # reads it all: what is no journal is found out now
@@ -90,6 +93,8 @@ def _at_url(url: str) -> BaseStorage:
             url.count("@") > 1
         ):  # a password that is not quoted: a part of it was taken for the host, and is in the message
             reason = f"{type(error).__name__}; write an @ in a password as %40"
+        elif _is_cut_short(url):
+            reason = "its port is no number; write user:password@host"
         raise InvalidInput(
             f"storage: expected {_EXPECTED}, got {place(url)}, which cannot be opened: {reason}"
         ) from error
@@ -125,4 +130,12 @@ def place(where: str | None) -> str:
     if not slashes:
         return where
     user, at, host = rest.rpartition("@")
+    if _is_cut_short(where):
+        return f"{scheme}{slashes}{host.partition(':')[0]}"
     return f"{scheme}{slashes}{user.split(':')[0]}{at}{host.partition('?')[0]}"
+
+
+def _is_cut_short(url: str) -> bool:
+    """Return whether a URL has a password and no host: it names nobody, and what stands for its port is no number."""
+    port = re.match(r"[^/]*://(?:[^/:@\[]*|\[[^/\]]*\]):([^/?@]+)", url)
+    return port is not None and "@" not in url and not port[1].isdecimal()

@@ -38,7 +38,7 @@ from quadrat.studies import journal
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-__all__ = ["CONSTRAINTS", "ROW", "Ending", "add_trials", "end_trial", "end_trials", "exchange"]
+__all__ = ["CONSTRAINTS", "ROW", "Ending", "add_trials", "end_trial", "end_trials", "exchange", "rows_of_files"]
 
 ROW = "quadrat:row"
 """The system attribute of a trial that was read from a file: which row of which file it is."""
@@ -145,7 +145,8 @@ class _Steps:
 
     def rows(self, study_id: int, first: int) -> tuple[set[str], int]:
         """Return the `ROW`s of the trials from number `first` on, and how many trials there are."""
-        return _rows(self._storage.get_all_trials(study_id, deepcopy=False), first)
+        trials = self._storage.get_all_trials(study_id, deepcopy=False)
+        return rows_of_files(trials[first:]), len(trials)
 
     def add_trials(self, study_id: int, trials: Sequence[FrozenTrial]) -> None:
         for trial in trials:
@@ -208,7 +209,8 @@ class _JournalSteps(_Steps):
         return True
 
     def rows(self, study_id: int, first: int) -> tuple[set[str], int]:
-        return _rows(self._state.get_all_trials(study_id, None), first)
+        ids = self._state._study_id_to_trial_ids[study_id]  # all trials, for each part of a million, take a minute
+        return rows_of_files(self._state._trials[trial_id] for trial_id in ids[first:]), len(ids)
 
     def add_trials(self, study_id: int, trials: Sequence[FrozenTrial]) -> None:
         for trial in trials:
@@ -253,13 +255,13 @@ def _in_journal(storage: JournalStorage) -> Iterator[_Steps]:
 class _DatabaseSteps(_Steps):
     """The transitions within a transaction."""
 
-    def __init__(self, storage: RDBStorage, session: Session) -> None:
+    def __init__(self, session: Session) -> None:
         from optuna.storages._rdb import models
 
-        self._database, self._session, self._models = storage, session, models
+        self._session, self._models = session, models
 
     def end_trial(self, trial_id: int, ending: Ending) -> bool:
-        models, session, database = self._models, self._session, self._database
+        models, session = self._models, self._session
         trials = session.query(models.TrialModel).filter(models.TrialModel.trial_id == trial_id)
         running = trials.filter(models.TrialModel.state == TrialState.RUNNING)
         # It changes nothing, and has everybody else wait, also on SQLite, which knows no SELECT FOR UPDATE.
@@ -267,12 +269,19 @@ class _DatabaseSteps(_Steps):
             return False
         trial = trials.one()
         for model in (models.TrialUserAttributeModel, models.TrialSystemAttributeModel):
-            known = {row.key: json.loads(row.value_json) for row in model.where_trial_id(trial_id, session)}
+            there = {row.key: row for row in model.where_trial_id(trial_id, session)}
+            known = {key: json.loads(row.value_json) for key, row in there.items()}
             wanted = ending.notes if model is models.TrialUserAttributeModel else _marks(ending, known)
             for name, value in _changes(wanted, known):
-                database._set_trial_attr_without_commit(session, model, trial_id, name, value)
+                if name in there:
+                    there[name].value_json = json.dumps(value)
+                else:
+                    session.add(model(trial_id=trial_id, key=name, value_json=json.dumps(value)))
         if ending.value is not None:
-            database._set_trial_value_without_commit(session, trial, 0, ending.value)
+            model = models.TrialValueModel
+            row = model.find_by_trial_and_objective(trial, 0, session) or model(trial_id=trial_id, objective=0)
+            row.value, row.value_type = model.value_to_stored_repr(ending.value)
+            session.add(row)
         trial.state = ending.state
         trial.datetime_complete = datetime.now()  # as Optuna does, which turns it into UTC
         return True
@@ -305,7 +314,7 @@ class _DatabaseSteps(_Steps):
             .filter(trial.study_id == study_id, trial.number >= first, mark.key == ROW)
         )
         count = self._session.query(trial).filter(trial.study_id == study_id).count()
-        return {json.loads(text) for (text,) in marks}, count
+        return {row for (text,) in marks if isinstance(row := json.loads(text), str)}, count
 
     def add_trials(self, study_id: int, trials: Sequence[FrozenTrial]) -> None:
         """Insert all of a table at once: Optuna asks a dozen times for each trial."""
@@ -371,7 +380,7 @@ def _in_transaction(storage: RDBStorage) -> Iterator[_Steps]:
     from optuna.storages._rdb.storage import _create_scoped_session
 
     with _create_scoped_session(storage.scoped_session) as session:
-        yield _DatabaseSteps(storage, session)
+        yield _DatabaseSteps(session)
 
 
 # --- what all have in common
@@ -394,5 +403,6 @@ def _values(ending: Ending) -> list[float] | None:
     return None if ending.value is None else [ending.value]
 
 
-def _rows(trials: Sequence[FrozenTrial], first: int) -> tuple[set[str], int]:
-    return {row for trial in trials[first:] if isinstance(row := trial.system_attrs.get(ROW), str)}, len(trials)
+def rows_of_files(trials: Iterable[FrozenTrial]) -> set[str]:
+    """Return which rows of files trials are of."""
+    return {row for trial in trials if isinstance(row := trial.system_attrs.get(ROW), str)}
