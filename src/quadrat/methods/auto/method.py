@@ -162,11 +162,17 @@ class AutoSearch(Search):
         return replace(surrogates, feasibility=self.feasibility.with_diverged(self.domain.features(diverged)))
 
     def tell(self, observation: Observation) -> None:
-        self.surrogates.tell([observation])
+        self._take_in([observation])
         self._warn_of_noise()
-        self.cells.tell(self.surrogates, [observation])
+
+    def _take_in(self, updates: Sequence[Observation | Failure | Pruned]) -> None:
+        """Take in trials that came one after another."""
+        self.cells.settle(self.surrogates)
+        self.surrogates.tell(updates)
+        self.cells.tell(self.surrogates, updates)
 
     def tell_many(self, observations: Sequence[Observation]) -> None:
+        self.cells.settle(self.surrogates)
         self.surrogates.tell(observations)
         self._warn_of_noise()
         self.cells.tell_many(self.surrogates, observations)
@@ -186,13 +192,11 @@ class AutoSearch(Search):
             )
 
     def fail(self, number: int, x: Array) -> None:
-        failed = Failure(number, x)
-        self.surrogates.tell([failed])
-        self.cells.tell(self.surrogates, [failed])
+        self._take_in([Failure(number, x)])
         self._failed.add(x.tobytes())
 
     def prune(self, number: int, x: Array) -> None:
-        self.cells.tell(self.surrogates, [Pruned(number, x)])
+        self._take_in([Pruned(number, x)])
         self._avoid(x)
 
     def _avoid(self, x: Array) -> None:
@@ -219,8 +223,7 @@ class AutoSearch(Search):
             one_by_one += 1
         rest = updates[one_by_one:]
         if rest:
-            self.surrogates.tell(rest)
-            self.cells.tell(self.surrogates, rest)
+            self._take_in(rest)
             self._failed.update(one.x.tobytes() for one in rest if isinstance(one, Failure))
             for one in rest:
                 if isinstance(one, Pruned):
