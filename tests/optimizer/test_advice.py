@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.loop.result import Result
 from quadrat.methods.statements import Gain
 from quadrat.optimizer import BestSeen, CertificateReport, Recommendation
 from quadrat.optimizer.advice import Situation, advise, noise_of, stop_reason
@@ -190,3 +193,23 @@ def test_fitted_noise_is_in_the_users_units(unit: float) -> None:
     found = noise_of(optimizer)
     assert found is not None
     assert 0.07 * unit < found < 0.14 * unit
+
+
+def test_advice_and_results_say_that_the_model_fits_badly() -> None:
+    """Half of the values lie on a line, the others on another far away, whatever x is: no smooth f gives these."""
+    space, calls = qd.Space(x=qd.Float(0, 1)), iter(range(100))
+
+    def outcome(params: dict[str, Any]) -> float:
+        number = next(calls)
+        return params["x"] + (50.0 if number % 8 == 5 else 0.0)
+
+    optimizer = qd.Optimizer(space, direction="maximize", method="Auto", seed=0)
+    for _ in range(24):
+        trial = optimizer.ask()
+        optimizer.tell(trial, outcome(trial.params))
+    warning = optimizer.leave_one_out().warning
+    assert warning is not None
+    assert optimizer.advice().text.endswith(f" {warning}")
+    found = Result.of(optimizer, "done")
+    assert f"warning             {warning[:40]}" in str(found)
+    assert "warning  " not in str(copy.copy(found)), "a copy has no model"

@@ -310,7 +310,7 @@ CREDIBLE = 1.6448536269514722
 DOES_NOT_CERTIFY = "this method does not certify: it needs stated assumptions (LPGPUCB has them)"
 """Why a method without stated assumptions has no certificate."""
 
-_LARGEST_SUM, _LARGEST_SQUARE = 1e280, 1e100
+LARGEST_SUM, _LARGEST_SQUARE = 1e280, 1e100
 
 
 @dataclass(frozen=True)
@@ -348,8 +348,8 @@ class Observation:
     __repr__ = printed
 
     def __post_init__(self) -> None:
-        if not np.abs(self.values).max() <= _LARGEST_SUM:
-            object.__setattr__(self, "values", np.clip(self.values, -_LARGEST_SUM, _LARGEST_SUM))
+        if not np.abs(self.values).max() <= LARGEST_SUM:
+            object.__setattr__(self, "values", np.clip(self.values, -LARGEST_SUM, LARGEST_SUM))
 
     @property
     def tame_values(self) -> Array:

@@ -429,7 +429,8 @@ class Optimizer:
         Returns
         -------
         Advice
-            What to do, in a word and in a sentence, as sure as the model is.
+            What to do, in a word and in a sentence, as sure as the model is. Where the model fits badly, or sees
+            outliers, the text says that too.
 
         Raises
         ------
@@ -440,7 +441,15 @@ class Optimizer:
         """
         limit = None if stop_at_gain is None else as_number(stop_at_gain, name="stop_at_gain", at_least=0.0)
         now = situation_of(self, self.recommend(context), self.certificate(context))
-        return advise(replace(now, limit=limit))
+        found, warning = advise(replace(now, limit=limit)), self._fit_warning()
+        return found if warning is None else replace(found, text=f"{found.text} {warning}")
+
+    def _fit_warning(self) -> str | None:
+        """Return that the model fits badly, or sees outliers; None where nothing says so."""
+        try:
+            return self.leave_one_out().warning
+        except NotAvailable:
+            return None
 
     @with_own_numerics
     def predict(self, params: Sequence[Mapping[str, Any]]) -> tuple[Predicted, ...]:
