@@ -308,7 +308,7 @@ class _ConstraintModel(LearnedModel):
         """As of any model; but the first few trials are those of the run: the ones near a place say where it is."""
         other = super()._like(samples)
         assert isinstance(other, _ConstraintModel)
-        other._most = self._largest(super()._values(len(self._y)))
+        other._most = self._largest(super()._values(len(self.data)))
         return other
 
     def _largest(self, told: Array) -> float:
