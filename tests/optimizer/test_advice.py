@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -195,19 +194,14 @@ def test_fitted_noise_is_in_the_users_units(unit: float) -> None:
     assert 0.07 * unit < found < 0.14 * unit
 
 
-def test_advice_and_results_say_that_the_model_fits_badly() -> None:
-    """Half of the values lie on a line, the others on another far away, whatever x is: no smooth f gives these."""
-    space, calls = qd.Space(x=qd.Float(0, 1)), iter(range(100))
-
-    def outcome(params: dict[str, Any]) -> float:
-        number = next(calls)
-        return params["x"] + (50.0 if number % 8 == 5 else 0.0)
-
-    optimizer = qd.Optimizer(space, direction="maximize", method="Auto", seed=0)
-    for _ in range(24):
-        trial = optimizer.ask()
-        optimizer.tell(trial, outcome(trial.params))
-    warning = optimizer.leave_one_out().warning
+def test_advice_and_results_name_trials_at_which_the_model_fits_badly() -> None:
+    optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="maximize", seed=0)
+    points = [i / 24 for i in range(24)]
+    optimizer.add_trials(
+        [{"x": x} for x in points],
+        [float(np.sin(6 * x) + 0.05 * (-1) ** i + 5.0 * (i == 10)) for i, x in enumerate(points)],
+    )
+    warning = optimizer.leave_one_out().warning_of_trials
     assert warning is not None
     assert optimizer.advice().text.endswith(f" {warning}")
     found = Result.of(optimizer, "done")

@@ -429,8 +429,8 @@ class Optimizer:
         Returns
         -------
         Advice
-            What to do, in a word and in a sentence, as sure as the model is. Where the model fits badly, or sees
-            outliers, the text says that too.
+            What to do, in a word and in a sentence, as sure as the model is. Where the model fits badly at some
+            trials, or sees outliers, the text says that too.
 
         Raises
         ------
@@ -445,9 +445,9 @@ class Optimizer:
         return found if warning is None else replace(found, text=f"{found.text} {warning}")
 
     def _fit_warning(self) -> str | None:
-        """Return that the model fits badly, or sees outliers; None where nothing says so."""
+        """Return that the model fits badly at some trials, or sees outliers; None where nothing says so."""
         try:
-            return self.leave_one_out().warning
+            return self.leave_one_out().warning_of_trials
         except NotAvailable:
             return None
 
