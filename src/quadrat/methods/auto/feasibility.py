@@ -175,6 +175,11 @@ class Constraints:
         self._models: tuple[LearnedModel, ...] = ()
         self._sums: dict[bytes, tuple[float, ...]] = {}  # of what was told at each point
 
+    @property
+    def told(self) -> bool:
+        """Whether a trial was told with constraints."""
+        return bool(self._models)
+
     def tell(self, observations: Sequence[Observation]) -> None:
         """Take in trials; those without constraints say nothing here."""
         for model, some in self._each(observations):
