@@ -142,9 +142,8 @@ def until_it_stops(
         search.tell(Observation(number, x, np.array([value])))
         told = number + 1
         if told >= FEWEST and (told <= OFTEN or told % EVERY == 0):
-            found = search.recommend()
-            assert found.gain is not None
-            if found.gain.upper <= limit:
+            found = None if search.leaves_more_than(limit) else search.recommend()
+            if found is not None and found.gain is not None and found.gain.upper <= limit:
                 left = top - float(values(found.x[None, :])[0])
                 return Stop(number + 1, stopped=True, honest=left <= limit + 1e-9)
     return Stop(MOST, stopped=False, honest=True)

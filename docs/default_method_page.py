@@ -75,7 +75,7 @@ tell noise from roughness, and a new setting beside the best one says nearly as 
 {all_new:,} new settings are all looked at, so that the next one is the best of them. When all were evaluated, repeats
 follow, each with the number of the trial that it repeats; as soon as there is known to be no noise, `ask` raises
 `SpaceExhausted`, and `maximize` and `quadrat tune` end with "all N settings evaluated". `QuadratSampler` warns of it,
-and stops `study.optimize` where `method="Auto(noise=0)"` states that there is no noise.
+and stops `study.optimize` where `noise=0` states that there is no noise.
 
 **Uneven noise.** The noise is taken to be the same everywhere until the trials say otherwise. From {uneven_fewest}
 measurements on, a score test asks whether the squares of leave-one-out residuals grow along an axis of numbers [CW83].

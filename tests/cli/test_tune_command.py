@@ -194,6 +194,16 @@ def test_what_was_set_at_first_need_not_be_said_again() -> None:
     assert told(study()) == told(study(name="whole"))
 
 
+def test_noise_that_is_stated_is_kept_with_the_study(capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune("-n", "7", "--noise", "0") == 0
+    assert tune("-n", "8") == 0, "it need not be said again"
+    assert qd.recommend(study()).noise_stated
+    assert tune("-n", "8", "--noise", "0", "--method", "SobolSearch") == 2
+    assert "noise: expected None beside a method" in capsys.readouterr().err
+    assert tune("-n", "8", "--noise", "-1") == 2
+    assert tune("-n", "9", "--noise", "0.1") == 2, "another noise is another method"
+
+
 def test_a_certified_study_shows_what_is_certified(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "space.toml").write_text('[x]\ntype = "float"\nlow = 0.0\nhigh = 1.0\n')
     (folder / "train.py").write_text("def bowl(params):\n    return (params['x'] - 0.3) ** 2\n")

@@ -246,6 +246,10 @@ def test_an_outlier_at_any_distance_has_a_residual() -> None:
     assert np.argmax(np.abs(found.residuals)) == 7
     assert found.warning is not None
     assert "trial 7 gave 1.001e+04" in found.warning
+    assert found.warning_of_trials == found.warning
+    general = replace(found, residuals=np.full(len(found), 0.5), p_value=0.5 * FALSE_ALARMS, outliers=())
+    assert general.warning is not None
+    assert general.warning_of_trials is None, "no trial is named"
 
 
 def test_one_observation_is_refused() -> None:

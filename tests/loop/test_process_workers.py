@@ -283,6 +283,15 @@ def test_each_has_its_share_of_the_threads() -> None:
         assert set(executor.submit(threads_of_linear_algebra).result()) == {1}
 
 
+def test_no_library_gets_more_threads_than_it_is_told_to_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One worker may use all cores; where the environment says one thread, a second would fight with others' work."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")
+    with ProcessWorkers(1) as executor:
+        assert set(executor.submit(threads_of_linear_algebra).result()) == {1}
+
+
 def test_the_environment_and_the_folder_are_those_of_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with ProcessWorkers(1) as executor:
         executor.submit(own_pid).result()

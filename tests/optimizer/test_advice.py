@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.loop.result import Result
 from quadrat.methods.statements import Gain
 from quadrat.optimizer import BestSeen, CertificateReport, Recommendation
 from quadrat.optimizer.advice import Situation, advise, noise_of, stop_reason
@@ -190,3 +192,18 @@ def test_fitted_noise_is_in_the_users_units(unit: float) -> None:
     found = noise_of(optimizer)
     assert found is not None
     assert 0.07 * unit < found < 0.14 * unit
+
+
+def test_advice_and_results_name_trials_at_which_the_model_fits_badly() -> None:
+    optimizer = qd.Optimizer(qd.Space(x=qd.Float(0, 1)), direction="maximize", seed=0)
+    points = [i / 24 for i in range(24)]
+    optimizer.add_trials(
+        [{"x": x} for x in points],
+        [float(np.sin(6 * x) + 0.05 * (-1) ** i + 5.0 * (i == 10)) for i, x in enumerate(points)],
+    )
+    warning = optimizer.leave_one_out().warning_of_trials
+    assert warning is not None
+    assert optimizer.advice().text.endswith(f" {warning}")
+    found = Result.of(optimizer, "done")
+    assert f"warning             {warning[:40]}" in str(found)
+    assert "warning  " not in str(copy.copy(found)), "a copy has no model"

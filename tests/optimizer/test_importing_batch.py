@@ -92,7 +92,7 @@ def test_a_matrix_of_values_has_the_replicates_of_a_trial_in_a_row() -> None:
     optimizer = optimizer_of()
     optimizer.add_trials(line(0.1, 0.2), np.array([[1.0, 2.0, 3.0], [4.0, 5.0, np.nan]]))
     assert [record.values for record in optimizer.trials] == [(1.0, 2.0, 3.0), ()]
-    assert optimizer.trials[1].failure == "told nan among 3 replicates"
+    assert optimizer.trials[1].failure == "told nan among 3 replicates; leave out those that failed"
 
 
 def test_nothing_to_add_changes_nothing() -> None:

@@ -322,11 +322,11 @@ def test_a_state_from_when_pairs_were_estimates_is_still_read() -> None:
         (float("nan"), "told nan"),
         (-np.inf, "told -inf"),
         (np.float32("nan"), "told nan"),
-        ([1.0, np.nan, 2.0], "told nan among 3 replicates"),
+        ([1.0, np.nan, 2.0], "told nan among 3 replicates; leave out those that failed"),
         (Estimate(np.nan, np.nan), "told nan"),
         (Estimate(np.inf, 1.0), "told inf"),
         (Estimate(-np.inf, -1.0), "told -inf"),
-        (Tensor([1.0, np.nan]), "told nan among 2 replicates"),
+        (Tensor([1.0, np.nan]), "told nan among 2 replicates; leave out those that failed"),
         (Decimal("nan"), "told nan"),
     ],
 )

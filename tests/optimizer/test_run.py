@@ -194,3 +194,12 @@ def test_continua_are_floats_without_steps_and_conditions() -> None:
     assert domain_of(many).continua.tolist() == [True, False, False, False]
     assert not domain_of(CONDITIONAL).continua.any()
     assert domain_of(PLAIN).continua.all()
+
+
+def test_values_so_large_that_they_count_as_less_are_told_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    optimizer = Optimizer(Space(x=Float(0, 1)), direction="minimize", method="RandomSearch", seed=0)
+    for value in (1.0, 1e279, [1.0, -1e300], 1e290):
+        optimizer.tell(optimizer.ask(), value)
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == 1
+    assert said[0].startswith("trial 2 gave a value beyond 1e+280, which counts as that")

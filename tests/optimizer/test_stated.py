@@ -134,6 +134,25 @@ def test_an_interval_wider_than_all_values_says_nothing() -> None:
     assert too_few_trials(2, history([1.0, 0.0, 0.5] * 2), (0.9, 1.1)) is None
 
 
+def test_two_values_with_standard_errors_say_how_much_noise_there_is() -> None:
+    optimizer = qd.Optimizer(SPACE, direction="minimize", method="RandomSearch", seed=0)
+    for value in (1.0, 0.0, 1.0, 1.0):
+        optimizer.tell(optimizer.ask(), value, sem=0.1)
+    assert too_few_trials(2, optimizer._history, (0.9, 1.1)) is None
+    optimizer.tell(optimizer.ask(), 0.0)
+    assert too_few_trials(2, optimizer._history, (0.9, 1.1)) is not None, "the noise of the last is not known"
+
+
+def test_values_that_agree_but_for_rounding_say_nothing() -> None:
+    near = [1e6 + 1e-9 * i for i in range(6)]
+    said = too_few_trials(2, history(near), (1e6, 1e6 + 1e-9))
+    assert (
+        said
+        == "results differ in their last digits alone, which may be rounding; tell how far they are from a fixed value"
+    )
+    assert too_few_trials(2, history([1e6 + 1e-3 * i for i in range(6)]), (1e6, 1e6 + 1e-3)) is None
+
+
 def test_too_few_trials_stop_no_run_and_print_no_promise() -> None:
     optimizer = qd.Optimizer(SPACE, direction="minimize", seed=0)
     for _ in range(3):

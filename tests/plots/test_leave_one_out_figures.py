@@ -16,11 +16,11 @@ from quadrat.space import Float, Space
 from .conftest import mixed, words_of
 
 
-def noisy(n: int, *, outlier: int | None = None, direction: str = "minimize") -> Optimizer:
+def noisy(n: int, *, outlier: int | None = None, direction: str = "minimize", far: float = 2.0) -> Optimizer:
     """A sine with a little noise; trial 4 failed, and one value may be far off."""
     optimizer = Optimizer(Space(x=Float(0, 1)), direction=direction, seed=0)
     rng = np.random.default_rng(1)
-    values: list[Any] = [100 + np.sin(6 * i / n) + 0.1 * rng.standard_normal() + 5 * (i == outlier) for i in range(n)]
+    values: list[Any] = [100 + np.sin(6 * i / n) + 0.1 * rng.standard_normal() + far * (i == outlier) for i in range(n)]
     values[4] = FAILED
     optimizer.add_trials([{"x": i / n} for i in range(n)], values)
     return optimizer
@@ -46,9 +46,18 @@ def test_marks_and_bars_are_the_leave_one_out_predictions(wrong: RunView) -> Non
     outside = traces(figure)["outside"]
     assert np.array(outside.x).max() == pytest.approx(max(wrong.values[~np.isnan(wrong.values)]))
     tops = np.array(outside.y) + np.array(outside.error_y.array)
-    np.testing.assert_allclose(np.sort(tops), np.sort(found.upper[~np.isin(found.observed, drawn[0].x)]))
+    ends = found.upper[~np.isin(found.observed, drawn[0].x)]
+    np.testing.assert_allclose(np.sort(tops)[:-1], np.sort(ends)[:-1])
+    assert tops.max() <= ends.max(), "the bar of an outlier ends where the figure does"
     assert "trial 10: observed" in outside.hovertext[int(np.argmax(outside.x))]
     assert "trial 10 gave" in words_of(figure), "the warning is in the caption"
+
+
+def test_a_far_outlier_does_not_set_the_axes() -> None:
+    figure = predicted_vs_observed(noisy(24, outlier=10, far=1000.0))
+    x, y = np.array(traces(figure)["outside"].x), np.array(traces(figure)["inside the 90 % interval"].x)
+    assert x.max() - y.max() < 1.5 * np.ptp(y), "at the edge"
+    assert "trial 10: observed 1101" in traces(figure)["outside"].hovertext[int(np.argmax(x))]
 
 
 def test_calibration_is_the_share_inside_with_a_band(wrong: RunView) -> None:

@@ -579,3 +579,18 @@ def test_what_runs_is_read_again_when_it_says_something_else() -> None:
     assert seen() == {first.number: other}, "what was asked for counts before what was chosen"
     study.tell(first, 1.0)
     assert seen() == {}
+
+
+def test_stated_noise_is_that_of_the_default_method() -> None:
+    samplers = [QuadratSampler(seed=0, noise=0), QuadratSampler(seed=0, method="Auto(noise=0)")]
+    studies = [optuna.create_study(sampler=sampler) for sampler in samplers]
+    for study in studies:
+        study.optimize(lambda trial: (trial.suggest_float("x", -1, 1) - 0.3) ** 2, n_trials=9)
+    assert [trial.params for trial in studies[0].trials] == [trial.params for trial in studies[1].trials]
+    for study in studies:
+        found = recommend(study)
+        assert (found.noise, found.noise_stated, found.value) == (0.0, True, study.best_value)
+    with pytest.raises(InvalidInput, match="noise: expected None beside a method"):
+        QuadratSampler(method="RandomSearch", noise=0.1)
+    with pytest.raises(InvalidInput, match=r"noise: expected a finite number >= 0"):
+        QuadratSampler(noise=-1)

@@ -328,6 +328,15 @@ def tune(
     ] = None,
     direction: WhichWay = None,
     method: MethodName = None,
+    noise: Annotated[
+        float | None,
+        typer.Option(
+            "--noise",
+            help="Standard deviation of the noise in one result, for the default method: 0 where a setting always gives"
+            " the same; learned if not given. Kept with the study.",
+            **_DECIMAL,
+        ),
+    ] = None,
     seed: Seed = None,
     study: Study = None,
     storage: Storage = None,
@@ -378,6 +387,7 @@ def tune(
             direction=direction,
             method=method,
             seed=seed,
+            noise=noise,
             study=study,
             storage=storage,
             workers=workers,

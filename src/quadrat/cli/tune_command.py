@@ -31,6 +31,7 @@ from quadrat.cli.tune_screen import TuneScreen, duration
 from quadrat.errors import InvalidInput, QuadratError
 from quadrat.loop.executors import opened_executor
 from quadrat.loop.workers import Here, OnExecutor, Workers
+from quadrat.optimizer.method_choice import DEFAULT_METHOD, resolve
 from quadrat.space import Space
 from quadrat.studies import DEFAULT_JOURNAL, Coordinator, ObjectiveReference, open_storage
 from quadrat.studies.evaluation import DefineByRun, WithParams, run_trial
@@ -60,6 +61,7 @@ class TuneOptions:
     direction: str | None = None
     method: str | None = None
     seed: int | None = None
+    noise: float | None = None
     study: str | None = None
     storage: str | None = None
     workers: int | None = None
@@ -75,6 +77,14 @@ class TuneOptions:
         if self.n_trials is None:
             return DEFAULT_TRIALS if self.timeout is None else None
         return self.n_trials
+
+    @property
+    def chosen_method(self) -> str | None:
+        """The method, in words that are kept with the study; the default one has the noise that is stated."""
+        if self.noise is None:
+            return self.method
+        resolve(self.method, self.noise)  # refuses a noise beside a method, and what is no standard deviation
+        return f"{DEFAULT_METHOD}(noise={self.noise:g})"
 
     @property
     def where(self) -> str:
@@ -147,7 +157,7 @@ def _opened_and_run(options: TuneOptions, output: TextIO, errors: TextIO) -> int
             options.study,
             space=space,
             direction=options.direction,
-            method=options.method,
+            method=options.chosen_method,
             seed=options.seed,
         )
         return _run(options, study, reference, space, output, errors)

@@ -175,6 +175,23 @@ class LeaveOneOut:
         """
         return " ".join(part for part in (self._outliers_said(), self._misfit_said()) if part) or None
 
+    @property
+    def warning_of_trials(self) -> str | None:
+        """The warning, if it is about certain trials; None where nothing but the shape of all errors is unusual.
+
+        That shape is unusual in more runs than 2 % on ordinary functions too, such as a peak in a plain.
+        """
+        return self.warning if self.outliers or self._far() else None
+
+    def _far(self) -> list[int]:
+        """Which observations are too far off for a right model, the farthest first; none where its shape fits."""
+        if self.p_value > FALSE_ALARMS:
+            return []
+        from scipy.special import ndtr
+
+        distances = np.abs(self.residuals)
+        return [int(i) for i in np.argsort(-distances) if 2 * len(self) * ndtr(-distances[i]) <= FALSE_ALARMS]
+
     def _outliers_said(self) -> str | None:
         if not self.outliers:
             return None
@@ -192,10 +209,7 @@ class LeaveOneOut:
     def _misfit_said(self) -> str | None:
         if self.p_value > FALSE_ALARMS:
             return None
-        from scipy.special import ndtr
-
-        distances = np.abs(self.residuals)
-        far = [int(i) for i in np.argsort(-distances) if 2 * len(self) * ndtr(-distances[i]) <= FALSE_ALARMS]
+        far = self._far()
         if not far:
             return (
                 "The model fits badly: its errors, each trial predicted from all others, are not those of one normal"

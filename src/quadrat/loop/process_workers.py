@@ -29,7 +29,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, ParamSpec, TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from quadrat._core.moved import renamed
 from quadrat.errors import InvalidInput
@@ -261,8 +261,13 @@ class ProcessWorkers(Executor):
 
 
 def _limited(threads: int, call: Callable[[], _T]) -> _T:
-    """Call with few threads of linear algebra: those of several processes would fight over the cores."""
-    with threadpool_limits(threads):
+    """Call with few threads of linear algebra: those of several processes would fight over the cores.
+
+    Never with more than a library has, such as by OMP_NUM_THREADS: whoever asked for one has his reasons.
+    """
+    controller = ThreadpoolController()
+    fewest = {one.prefix: min(threads, one.num_threads or threads) for one in controller.lib_controllers}
+    with controller.limit(limits=fewest):
         if not getattr(getattr(call, "func", None), "says_when_it_begins", False):
             objective_begins()
         return with_errors_that_travel(call)

@@ -92,7 +92,8 @@ class Result(Stated):
     too_few: str | None = None
     noise: float | None = None
     noise_stated: bool = False
-    _optimizer: Optimizer | None = field(default=None, compare=False)  # for figures; a copy goes without it
+    # For figures, and for the warning that the model fits badly; a copy from another process goes without it.
+    _optimizer: Optimizer | None = field(default=None, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_optimizer": None}  # models and a user's constraint need not be picklable
@@ -214,8 +215,12 @@ class Result(Stated):
             ("certificate", self._certificate()),
             ("best seen", seen_text(self.best_seen)),
             ("", self.why),
+            ("warning", self._fit_warning()),
             ("ended", self.message),
         ]
+
+    def _fit_warning(self) -> str:
+        return "" if self._optimizer is None else self._optimizer._fit_warning() or ""
 
     def _constraints(self) -> str:
         if self.estimated_feasibility is None:

@@ -21,7 +21,7 @@ from quadrat.loop.result import Result
 from quadrat.loop.workers import Finished, Objective, Workers, workers_for
 from quadrat.methods.base import Method
 from quadrat.optimizer import FAILED, Optimizer, Trial, TrialRecord
-from quadrat.optimizer.advice import FEWEST_TO_STOP, stop_reason
+from quadrat.optimizer.advice import FEWEST_TO_STOP
 from quadrat.optimizer.outcome import is_several
 from quadrat.space import Space
 
@@ -317,7 +317,7 @@ class _OptimizerDoor:
         if self._ending is not None or self._optimizer.best_seen is None:
             return
         if self._plan.stop_at_gain is not None and self._complete >= FEWEST_TO_STOP:
-            reason = stop_reason(self._optimizer.recommend(), self._plan.stop_at_gain)
+            reason = self._optimizer._stop_reason(self._plan.stop_at_gain)
             if reason is not None:
                 self._end(f"{reason} (stop_at_gain)")
         if self._plan.stop_at_certificate is not None:

@@ -310,7 +310,7 @@ CREDIBLE = 1.6448536269514722
 DOES_NOT_CERTIFY = "this method does not certify: it needs stated assumptions (LPGPUCB has them)"
 """Why a method without stated assumptions has no certificate."""
 
-_LARGEST_SUM, _LARGEST_SQUARE = 1e280, 1e100
+LARGEST_SUM, _LARGEST_SQUARE = 1e280, 1e100
 
 
 @dataclass(frozen=True)
@@ -348,8 +348,8 @@ class Observation:
     __repr__ = printed
 
     def __post_init__(self) -> None:
-        if not np.abs(self.values).max() <= _LARGEST_SUM:
-            object.__setattr__(self, "values", np.clip(self.values, -_LARGEST_SUM, _LARGEST_SUM))
+        if not np.abs(self.values).max() <= LARGEST_SUM:
+            object.__setattr__(self, "values", np.clip(self.values, -LARGEST_SUM, LARGEST_SUM))
 
     @property
     def tame_values(self) -> Array:
@@ -583,10 +583,7 @@ class Search(ABC):
         """Take in the `observation` of one finished trial."""
 
     def tell_many(self, observations: Sequence[Observation]) -> None:
-        """Take in the `observations` of many finished trials at once, such as old results, in this order.
-
-        A search that learns may do so once, after the last: it need not end as it would by telling one after another.
-        """
+        """Take in the `observations` of finished trials, in this order; a search may learn once, after the last."""
         for one in observations:
             self.tell(one)
 
@@ -630,12 +627,15 @@ class Search(ABC):
         In a `context`, as of `ask`, the best point there: the context need not have been seen before.
         """
 
+    def leaves_more_than(self, limit: float) -> bool:  # noqa: ARG002
+        """Whether more than this is surely left to gain, by a look that costs less than `recommend`; else False."""
+        return False
+
     def predict(self, points: Array) -> tuple[Array, Array, Array] | None:  # noqa: ARG002
         """Return what is believed of f at points (m, D), rounded where the space rounds; at least one trial was told.
 
-        Mean, lower and upper end of the interval, each shape (m,): the interval that `recommend` has for its point, so
-        90 % credible where a model is fitted, and of the certified band where assumptions are stated. None where
-        there is no model, or where it means nothing since the data contradict it.
+        Mean, lower and upper end of the interval that `recommend` has, each shape (m,). None where there is no model,
+        or where it means nothing since the data contradict it.
         """
         return None
 

@@ -30,6 +30,7 @@ from quadrat.gp.sketch import Sketch, SketchedProcess
 from quadrat.kernels import Kernel, Matern
 from quadrat.methods.acquisition import Acquisition, Score, expected_gain
 from quadrat.methods.base import CREDIBLE, Domain, Incumbent, Method, Observation, Proposal, Search, refuse_context
+from quadrat.methods.dataset import Dataset, spread
 from quadrat.methods.statements import Affine, Gain, Mixture
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
@@ -43,9 +44,6 @@ __all__ = [
     "Surrogate",
     "is_due",
     "learn_kernel",
-    "merged",
-    "readings",
-    "spread",
 ]
 
 _LEAST_VARIANCE = 1e-8  # of the prior variance: a standard error of 0 must not make the matrix singular
@@ -180,9 +178,10 @@ F = TypeVar("F")
 
 
 class Learning(ABC, Generic[F]):
-    """A model that learns at times that are planned, and is held in between."""
+    """A model that learns at times that are planned, and is held in between; `trials` is the number told."""
 
     def __init__(self) -> None:
+        self.trials = 0
         self._learned: F | None = None
         self._provisional: F | None = None
 
@@ -200,11 +199,16 @@ class Learning(ABC, Generic[F]):
             self._provisional = self._learn()
         return self._provisional
 
-    def _learn_if_due(self, *, due: bool) -> None:
-        """Forget what was learned before the initial design is complete; learn where that is due."""
+    def _count(self, trials: int = 1) -> None:
+        """Count trials that were told; forget what was learned before the initial design is complete; learn if due."""
+        self.trials += trials
         self._provisional = None
-        if due:
+        if self._is_due():
             self._learned = self._learn()
+
+    @abstractmethod
+    def _is_due(self) -> bool:
+        """Whether to learn, now that so many trials are told."""
 
     @abstractmethod
     def _learn(self) -> F:
@@ -220,10 +224,7 @@ class Surrogate(Learning[Frame]):
     def __init__(self, method: ModelBased, dimension: int, seed: int = 0) -> None:
         super().__init__()
         self.method, self.dimension, self.seed = method, dimension, seed
-        self.trials = 0
-        self._x: list[Array] = []  # one row an observation, in the order of telling
-        self._y: list[float] = []
-        self._variance: list[float] = []
+        self.data = Dataset(dimension)
         self._built: Frame | None = None  # what the two posteriors below were built with
         self._absorbed = 0  # observations that they have taken in
         self._index: GaussianProcess
@@ -234,26 +235,25 @@ class Surrogate(Learning[Frame]):
     @property
     def x(self) -> Array:
         """Points of all observations, repeats included, shape (N, D)."""
-        return np.array(self._x).reshape(-1, self.dimension)
+        return self.data.x
 
     @property
     def y(self) -> Array:
         """All observations in model units, shape (N,)."""
-        return self.frame.to_model(np.array(self._y))
+        return self.frame.to_model(self.data.y)
 
     @property
     def variances(self) -> Array:
         """Their noise variances in model units, shape (N,)."""
-        return self.frame.variances(np.array(self._variance))
+        return self.frame.variances(self.data.variance)
 
     def tell(self, observation: Observation) -> None:
         """Take in one trial; learn the kernel where that is due."""
-        for value, variance in readings(observation, self.method.noise):
-            self._x.append(np.asarray(observation.x, dtype=np.float64))
-            self._y.append(value)
-            self._variance.append(variance)
-        self.trials += 1
-        self._learn_if_due(due=is_due(self.method.form_of_kernel, self.trials, self.method.n_initial))
+        self.data.tell(observation, self.method.noise)
+        self._count()
+
+    def _is_due(self) -> bool:
+        return is_due(self.method.form_of_kernel, self.trials, self.method.n_initial)
 
     # --- what is believed
 
@@ -302,20 +302,16 @@ class Surrogate(Learning[Frame]):
         frame = self.frame
         if self._built is not frame:
             self._begin(frame)
-        told = len(self._y)
+        told = len(self.data)
         if self._absorbed == told:
             return
         if isinstance(self._index, SketchedProcess) and self._posterior is not self._index:
             self._posterior = None
         ratio = self._index.noise_variance / self.noise**2
-        for row in range(self._absorbed, told):
-            # One by one: a block would round differently, and a replay that asks less often would not be exact.
-            x, y = self._x[row][None, :], frame.to_model(np.array(self._y[row : row + 1]))
-            variance = frame.variances(np.array(self._variance[row : row + 1]))
-            if self._posterior is not None:
-                self._posterior.add(x, y, variance)
-            if self._index is not self._posterior:
-                self._index.add(x, y, ratio * variance)
+        if self._posterior is not None:
+            self.data.grow(self._posterior, frame, self._absorbed)
+        if self._index is not self._posterior:
+            self.data.grow(self._index, frame, self._absorbed, times=ratio)
         self._absorbed = told
 
     def _begin(self, frame: Frame) -> None:
@@ -346,15 +342,14 @@ class Surrogate(Learning[Frame]):
         return learn_kernel(form, data, previous)
 
     def _learn(self) -> Frame:
-        y, form = np.array(self._y), self.method.form_of_kernel
+        y, form = self.data.y, self.method.form_of_kernel
         shift, scale = (float(np.mean(y)), spread(y)) if self.method.standardise else (0.0, 1.0)
         if self.stated is not None:
             return Frame(self.stated, shift, scale)
         assert isinstance(form, Learned)
         units = Frame(form.start(), shift, scale)
-        data = Observations.merge(self.x, units.to_model(y), units.variances(np.array(self._variance)))
         previous = None if self._learned is None else self._learned.kernel
-        return replace(units, kernel=self.fitted(form, data, previous))
+        return replace(units, kernel=self.fitted(form, self.data.merged(units), previous))
 
     def explain(self) -> dict[str, object]:
         """Return what was learned, as plain data."""
@@ -487,32 +482,3 @@ class ModelSearch(Search):
 
     def explain(self) -> dict[str, object]:
         return self.model.explain()
-
-
-def readings(observation: Observation, noise: float) -> list[tuple[float, float]]:
-    """Return (value, noise variance) of what was told: each value where the noise is `noise`, else their mean."""
-    if observation.variance is None:
-        return [(float(value), noise**2) for value in observation.tame_values]
-    return [(float(np.mean(observation.tame_values)), float(observation.variance))]
-
-
-def merged(x: Array, y: Array, variances: Array, least: float) -> Observations:
-    """Return merged observations of values (n,) at points (n, D), from noise variances (n,), NaN where not known.
-
-    Those that are known stay apart from the others, and are at `least` so large.
-    """
-    known = ~np.isnan(variances)
-    if not known.any():
-        return Observations.merge(x, y)
-    stated = Observations.merge(x[known], y[known], np.maximum(variances[known], least))
-    return stated if known.all() else Observations.merge(x[~known], y[~known]) + stated
-
-
-def spread(y: Array, deviations: Array | None = None) -> float:
-    """Return the standard deviation of values (n,), or the root mean square of their stated deviations, (n,).
-
-    1 for values that are equal up to rounding, which have no scale of their own.
-    """
-    found = float(np.std(y)) if deviations is None else float(np.sqrt(np.mean(deviations**2)))
-    # Squares of a scale must be numbers: what differs by less counts as equal.
-    return found if found > max(1e-12 * float(np.abs(y).max()), 1e-140) else 1.0

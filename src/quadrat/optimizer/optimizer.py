@@ -18,7 +18,7 @@ from quadrat.confidence import CertificateCurve
 from quadrat.errors import InvalidInput, NotAvailable, QuadratWarning
 from quadrat.gp import LeaveOneOut
 from quadrat.methods.base import DOES_NOT_CERTIFY, Incumbent, Method
-from quadrat.optimizer.advice import Advice, advise, situation_of
+from quadrat.optimizer.advice import Advice, advise, situation_of, stop_reason
 from quadrat.optimizer.certification import MAX_CELLS, Certification, Statements, certification_of
 from quadrat.optimizer.importing import Study, Table, gather_batch, plain_params
 from quadrat.optimizer.level_sets import LevelSetReport, level_set_of
@@ -431,7 +431,8 @@ class Optimizer:
         Returns
         -------
         Advice
-            What to do, in a word and in a sentence, as sure as the model is.
+            What to do, in a word and in a sentence, as sure as the model is. Where the model fits badly at some
+            trials, or sees outliers, the text says that too.
 
         Raises
         ------
@@ -442,7 +443,20 @@ class Optimizer:
         """
         limit = None if stop_at_gain is None else as_number(stop_at_gain, name="stop_at_gain", at_least=0.0)
         now = situation_of(self, self.recommend(context), self.certificate(context))
-        return advise(replace(now, limit=limit))
+        found, warning = advise(replace(now, limit=limit)), self._fit_warning()
+        return found if warning is None else replace(found, text=f"{found.text} {warning}")
+
+    @with_own_numerics
+    def _stop_reason(self, limit: float) -> str | None:
+        """Return why a run that is to leave at most `limit` to gain may stop; None as long as it may not."""
+        return None if self._search.leaves_more_than(limit) else stop_reason(self.recommend(), limit)
+
+    def _fit_warning(self) -> str | None:
+        """Return that the model fits badly at some trials, or sees outliers; None where nothing says so."""
+        try:
+            return self.leave_one_out().warning_of_trials
+        except NotAvailable:
+            return None
 
     @with_own_numerics
     def predict(self, params: Sequence[Mapping[str, Any]]) -> tuple[Predicted, ...]:

@@ -169,7 +169,7 @@ def read_outcome(outcome: object, *, sem: object = None, name: str = "outcome", 
     values = _values(outcome, name)
     wrong = [value for value in values if not math.isfinite(value)]
     if wrong:
-        many = f" among {len(values)} replicates" if len(values) > 1 else ""
+        many = f" among {len(values)} replicates; leave out those that failed" if len(values) > 1 else ""
         return Reading(failure=reason or f"told {wrong[0]}{many}")
     if not math.isfinite(sum(values)):
         raise InvalidInput(

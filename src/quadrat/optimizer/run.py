@@ -23,6 +23,7 @@ bit.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -34,7 +35,18 @@ import numpy as np
 from quadrat._core.arrays import Array
 from quadrat._core.moved import AS_PRINTED
 from quadrat.errors import InvalidInput, QuadratError, SpaceExhausted
-from quadrat.methods.base import Axis, Domain, Failure, FidelityAxis, Method, Observation, Pruned, Update, probed
+from quadrat.methods.base import (
+    LARGEST_SUM,
+    Axis,
+    Domain,
+    Failure,
+    FidelityAxis,
+    Method,
+    Observation,
+    Pruned,
+    Update,
+    probed,
+)
 from quadrat.optimizer.history import Costs, History
 from quadrat.optimizer.importing import Batch
 from quadrat.optimizer.method_choice import resolve
@@ -62,6 +74,8 @@ __all__ = [
     "refusing",
     "tell_event",
 ]
+
+_logger = logging.getLogger(__name__)
 
 Event: TypeAlias = dict[str, Any]
 VERSION = 2
@@ -348,6 +362,7 @@ class Run:
         self.search = direction.turn_method(method).start(self.domain, seed)
         self.history = History(space.dimension, direction, None if space.fidelity is None else Costs(space))
         self.events: list[Event] = []
+        self._clipped = False  # values so large that they count as less
 
     def propose(
         self, context: Array | None = None, *, number: int | None = None, elsewhere: Array | None = None
@@ -480,7 +495,17 @@ class Run:
         """Return what the search is told of a trial at x, shape (D,)."""
         if reading.pruned:
             return Pruned(number, x)
-        return self.direction.observation(number, x, reading) if reading.failure is None else Failure(number, x)
+        if reading.failure is not None:
+            return Failure(number, x)
+        if not self._clipped and max(map(abs, reading.values)) > LARGEST_SUM:
+            self._clipped = True
+            _logger.warning(
+                "trial %d gave a value beyond %g, which counts as that: tell values in a larger unit if differences"
+                " between such values matter",
+                number,
+                LARGEST_SUM,
+            )
+        return self.direction.observation(number, x, reading)
 
 
 def nothing_feasible_in_context() -> InvalidInput:

@@ -6,6 +6,7 @@ from typing import Any
 
 from quadrat._core.arrays import as_number
 from quadrat.errors import NotAvailable
+from quadrat.methods.auto.output_transform import LEAST_SPREAD
 from quadrat.methods.statements import CREDIBLE_LEVEL, Gain, Mixture
 from quadrat.optimizer.history import History
 from quadrat.optimizer.trial import interval_text, number_text
@@ -147,7 +148,7 @@ def too_few_trials(
     A plane through D + 1 values fits all of them: with D parameters it takes D + 2 until one is left over by which a
     model can be judged. Where the 90 % interval is wider than the range of all values told, the model knows less of the
     value than whoever looks at the list. And values of one kind, or of two such as pass and fail, do not say how much
-    noise there is, unless it was stated.
+    noise there is, unless it was stated, for all of them or with each. Values that agree but for rounding say nothing.
     """
     count = history.count("complete")
     if count < parameters + 2:
@@ -157,11 +158,16 @@ def too_few_trials(
         return None
     told = [value for number in history.numbers("complete") for value in history.values(number)]
     kinds = len(set(told))
-    if kinds < _KINDS and not noise_stated:
+    known = noise_stated or all(history.record(number).sem is not None for number in history.numbers("complete"))
+    if kinds < _KINDS and not known:
         return "all results are the same" if kinds == 1 else "all results are one of two values; tell means of several"
     if count > _FEW:
         return None
     spread = max(told) - min(told)
+    if 0 < spread <= LEAST_SPREAD * max(map(abs, told)):
+        return (
+            "results differ in their last digits alone, which may be rounding; tell how far they are from a fixed value"
+        )
     if 0 < spread < interval[1] - interval[0]:  # where all are equal, nothing is known of the scale
         return f"the 90 % interval is wider than the range of all values, {number_text(spread)}"
     return None

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from quadrat._core.arrays import Array
 from quadrat.gp import LeaveOneOut
 from quadrat.plots.run_view import RunView, Source, params_text
 from quadrat.plots.style import (
@@ -34,7 +35,8 @@ def predicted_vs_observed(run: Source) -> Any:
     """Draw each outcome against its leave-one-out prediction: what a model of all other outcomes expects there.
 
     Bars are 90 % intervals of the outcome, noise included. Where the model fits, nine in ten of them cross the
-    diagonal. Trials at one point are one mark, their mean. Absurd values are drawn at the edge of the others.
+    diagonal. Trials at one point are one mark, their mean. Absurd values, and outliers that are far
+    from all others, are drawn at the edge.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ def predicted_vs_observed(run: Source) -> Any:
     >>> import quadrat as qd
     >>> space = qd.Space(x=qd.Float(-1, 1), y=qd.Float(-1, 1))
     >>> run = qd.minimize(lambda p: p["x"] ** 2 + p["y"], space, n_trials=10)
-    >>> [trace.name for trace in predicted_vs_observed(run).data]
+    >>> [trace.name for trace in predicted_vs_observed(run).data][:2]
     ['predicted = observed', 'inside the 90 % interval']
     """
     view = RunView.of(run)
@@ -58,7 +60,8 @@ def predicted_vs_observed(run: Source) -> Any:
     inside = (found.lower <= found.seen) & (found.seen <= found.upper)
     inside[list(found.outliers)] = False  # their own intervals have the extra variance of outliers
     texts = _texts(view, found)
-    ends = [float(np.min(found.seen)), float(np.max(found.seen))]
+    seen, lower, upper = _within_sight(found)
+    ends = [float(np.min(seen)), float(np.max(seen))]
     figure = graph_objects().Figure(
         [scatter(None, x=ends, y=ends, name="predicted = observed", mode="lines", line={"color": INK, "dash": "dash"})]
     )
@@ -67,11 +70,11 @@ def predicted_vs_observed(run: Source) -> Any:
         ("outside", ~inside, FAILED, "diamond"),
     ):
         if chosen.any():
-            bars = error_bars(found.predicted[chosen], found.lower[chosen], found.upper[chosen])
+            bars = error_bars(found.predicted[chosen], lower[chosen], upper[chosen])
             figure.add_trace(
                 scatter(
                     [text for text, one in zip(texts, chosen.tolist(), strict=True) if one],
-                    x=found.seen[chosen],
+                    x=seen[chosen],
                     y=found.predicted[chosen],
                     error_y={**bars, "color": tinted(colour, 0.55), "thickness": 1.2, "width": 0},
                     name=name,
@@ -82,6 +85,23 @@ def predicted_vs_observed(run: Source) -> Any:
     figure.update_xaxes(title_text="observed")
     figure.update_yaxes(title_text="predicted from all others")
     return finish(figure, "Predicted against observed, each trial left out", _held(found, inside), height=520)
+
+
+def _within_sight(found: LeaveOneOut) -> tuple[Array, Array, Array]:
+    """Return observations and ends of intervals as they are drawn, each (n,): outliers leave the axes to the others.
+
+    An outlier is drawn no farther from the others than these are from each other.
+    """
+    outliers = list(found.outliers)
+    usual = np.delete(np.stack([found.seen, found.lower, found.upper]), outliers, axis=1)
+    if not outliers or not usual.size:
+        return found.seen, found.lower, found.upper
+    low, high = float(usual.min()), float(usual.max())
+    reach = high - low
+    seen, lower, upper = (part.copy() for part in (found.seen, found.lower, found.upper))
+    for part in (seen, lower, upper):
+        part[outliers] = np.clip(part[outliers], low - reach, high + reach)
+    return seen, lower, upper
 
 
 def calibration(run: Source) -> Any:

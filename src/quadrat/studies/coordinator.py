@@ -27,7 +27,7 @@ from quadrat.errors import InvalidInput, QuadratError
 from quadrat.loop.loop import Loop, failure_text
 from quadrat.loop.workers import Finished, Workers
 from quadrat.optimizer import FAILED, Trial
-from quadrat.optimizer.advice import FEWEST_TO_STOP, stop_reason
+from quadrat.optimizer.advice import FEWEST_TO_STOP
 from quadrat.optimizer.outcome import is_several
 from quadrat.space import Space
 from quadrat.studies.answering import give_up
@@ -37,7 +37,7 @@ from quadrat.studies.finish_order import BEGUN, OWNER, owner_note
 from quadrat.studies.lease import Lease
 from quadrat.studies.notes import keep_space, kept_method
 from quadrat.studies.outage import Outage, is_away
-from quadrat.studies.recommendation import recommendation_in, run_of
+from quadrat.studies.recommendation import run_of
 from quadrat.studies.sampler import QuadratSampler
 from quadrat.studies.telling import TrialIsOver, prune, tell_outcome
 
@@ -289,10 +289,9 @@ class Coordinator:
         if len(complete) < FEWEST_TO_STOP:
             return None
         try:
-            found = recommendation_in(run_of(self._study, method=kept_method(self._study)))
+            reason = run_of(self._study, method=kept_method(self._study)).optimizer._stop_reason(limit)
         except QuadratError:  # such as a parameter that cannot be searched
             return None
-        reason = stop_reason(found, limit)
         return None if reason is None else f"{reason} (stop-at-gain) after {len(complete)} results"
 
     def _tell(self, handle: optuna.Trial, finished: Finished) -> TrialState:

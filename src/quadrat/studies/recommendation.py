@@ -29,7 +29,7 @@ from quadrat.studies.distributions import (
 )
 from quadrat.studies.finish_order import FinishOrder
 from quadrat.studies.learned_space import LearnedSpace
-from quadrat.studies.notes import kept_space, why_uncertified
+from quadrat.studies.notes import kept_method, kept_space, why_uncertified
 from quadrat.studies.trials import complete_constraints, outcome_of, values_of
 
 __all__ = ["StudyRun", "recommend", "recommendation_in", "run_of"]
@@ -211,7 +211,8 @@ def recommend(
         its trials show: parameters exist under the conditions that agree with all trials, and where bounds changed, the
         widest count. A parameter that no condition explains counts as there, and a `QuadratWarning` names it.
     method
-        Whose model it is; None is the default method's.
+        Whose model it is. None is the default method's, with the noise that was stated to the study's sampler, or to
+        the command that keeps it with the study.
     seed
         Of the model.
 
@@ -236,7 +237,7 @@ def recommend(
     >>> abs(recommend(study).params["x"] - 0.3) < 0.1
     True
     """
-    run = run_of(study, search_space=search_space, method=method, seed=seed)
+    run = run_of(study, search_space=search_space, method=method or _stated_noise(study), seed=seed)
     if run.outside:
         message = f"complete trials that are outside of the search space ({run.outside}) do not count; widen it"
         warnings.warn(message, QuadratWarning, stacklevel=2)
@@ -247,6 +248,16 @@ def recommend(
         )
         warnings.warn(message, QuadratWarning, stacklevel=2)
     return recommendation_in(run)
+
+
+def _stated_noise(study: object) -> Method | None:
+    """Return the default method as the study states its noise; None where it does not, or states another method."""
+    if not isinstance(study, Study):
+        return None  # which is refused later
+    from quadrat.methods.auto.method import Auto
+
+    stated = getattr(study.sampler, "_method", None) or kept_method(study)
+    return stated if isinstance(stated, Auto) and stated.noise is not None else None
 
 
 def recommendation_in(run: StudyRun) -> Recommendation:

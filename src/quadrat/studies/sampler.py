@@ -70,6 +70,9 @@ class QuadratSampler(BaseSampler):
         A method, the name of one (`quadrat methods` lists them), or a text with its options; None is the default.
     seed
         A non-negative integer; None draws one.
+    noise
+        Standard deviation of the noise in one measurement, for the default method: 0 where the objective always gives
+        the same at the same setting. None learns it. Another method has its own.
     constraints_func
         As in Optuna's samplers: from a finished trial to numbers that are <= 0 where its constraints hold. With Optuna
         5 a trial can set its own instead.
@@ -97,6 +100,7 @@ class QuadratSampler(BaseSampler):
         search_space: Mapping[str, BaseDistribution] | Space | None = None,
         method: str | Method | None = None,
         seed: int | None = None,
+        noise: float | None = None,
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
         independent_sampler: BaseSampler | None = None,
     ) -> None:
@@ -107,7 +111,7 @@ class QuadratSampler(BaseSampler):
             self._own = OwnSpace(search_space)
         elif search_space is not None:
             self._fixed = check_distributions(search_space)
-        self._method = resolve(method)
+        self._method = resolve(method, noise)
         self._seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
         generator(self._seed)  # refuses what is not a seed
         self._constraints_func = constraints_func
@@ -232,7 +236,7 @@ class QuadratSampler(BaseSampler):
         """Return why nothing is left to evaluate in a study, in a sentence; None as long as something is.
 
         It is known where the space is finite, every setting was evaluated, and the objective has no noise. Trials that
-        are begun nevertheless repeat the best one. With ``method="Auto(noise=0)"`` the sampler stops `study.optimize`.
+        are begun nevertheless repeat the best one. With ``noise=0`` the sampler stops `study.optimize`.
         """
         with self._lock:
             if self._own is not None:

@@ -98,8 +98,8 @@ def test_rebuilt_bit_for_bit_without_asking_and_looking_changes_nothing() -> Non
     looked = run(AddGPUCB(), 22, look=True)
     told = AddGPUCB().start(Domain.cube(3), 0)
     for i in range(22):
-        x = first.model._x[i]
-        told.tell(Observation(i, x, np.array([first.model._y[i]])))
+        x = first.model.data.x[i]
+        told.tell(Observation(i, x, np.array([first.model.data.y[i]])))
     pending = np.array([[0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0.1, 0.2, 0.3]])
     asked: list[Proposal] = [search.ask(22, pending) for search in (first, looked, told)]
     for other in (1, 2):

@@ -66,6 +66,7 @@ def search_after(trials: list[Observation], seed: int = 0) -> AutoSearch:
     search = Auto().start(Domain.cube(len(trials[0].x)), seed)
     for trial in trials:
         search.tell(trial)
+    search.cells.settle(search.surrogates)
     return search
 
 
@@ -97,10 +98,23 @@ def test_a_cell_zooms_from_so_many_trials_on_and_not_before() -> None:
     assert not any(search.cells.is_local(number) for number in range(200))
     assert search.explain()["cells"] == {}
     search.tell(trials[-1])
-    assert search.cells.trust_regions is not None
+    assert search.cells.begun
     assert [search.cells.is_local(number) for number in range(BEGIN - 3, BEGIN)] == [False] * 3
     turns = [search.cells.is_local(number) for number in range(BEGIN, BEGIN + 2 * SIZE)]
     assert turns == [True] * SIZE + [False] * SIZE
+
+
+def test_the_place_is_that_of_the_trials_told_when_a_cell_began_however_late_somebody_asks() -> None:
+    trials = history(BEGIN + 1)
+    at_once, late = search_after(trials[:BEGIN]), Auto().start(Domain.cube(len(trials[0].x)), 0)
+    for trial in trials[:BEGIN]:
+        late.tell(trial)
+    assert late.cells.begun
+    assert late.cells.trust_regions is None, "a run that is rebuilt learns nothing that nobody asks for"
+    for search in (at_once, late):
+        search.tell(trials[BEGIN])
+    cells = [search.cells.trust_regions.cell for search in (at_once, late) if search.cells.trust_regions is not None]
+    np.testing.assert_array_equal(cells[0].centre, cells[1].centre)
 
 
 def test_it_begins_at_the_point_of_highest_mean() -> None:
@@ -236,6 +250,7 @@ def test_many_at_once_and_one_by_one_know_the_same_cells() -> None:
     other.tell_many(trials)
     assert one.cells._grown(one.surrogates).leaves == other.cells._grown(other.surrogates).leaves
     np.testing.assert_array_equal(one.cells._grown(one.surrogates).homes, other.cells._grown(other.surrogates).homes)
+    other.cells.settle(other.surrogates)
     assert other.cells.trust_regions is not None
     assert other.cells.trust_regions.moves == 0, "into the best of them, not through all of them"
     assert bowl(other.cells.trust_regions.cell.centre) > -0.02

@@ -505,7 +505,7 @@ def same_observations(one: LearnedModel, other: LearnedModel) -> None:
     for name in ("x", "y", "places", "means"):
         assert getattr(one, name).tobytes() == getattr(other, name).tobytes(), name
         assert getattr(one, name).shape == getattr(other, name).shape
-    np.testing.assert_array_equal(one._noise.view, other._noise.view)
+    np.testing.assert_array_equal(one.data.variance, other.data.variance)
     assert one._count.view.tolist() == other._count.view.tolist()
     assert (one.trials, one._learns_noise, one.is_of_all) == (other.trials, other._learns_noise, other.is_of_all)
 
@@ -620,7 +620,7 @@ def test_near_a_place_are_the_nearest_trials_with_all_their_values(first: int | 
     wanted = model_of(*kept)
     for name in ("x", "y", "places", "means"):
         np.testing.assert_array_equal(getattr(near, name), getattr(wanted, name))
-    np.testing.assert_array_equal(near._noise.view, wanted._noise.view)
+    np.testing.assert_array_equal(near.data.variance, wanted.data.variance)
     assert near.places.tolist() == [told.x.tolist() for told in kept]
     assert near.means == pytest.approx([told.values.mean() for told in kept])
     assert len(near.y) > count
@@ -731,7 +731,7 @@ def test_averages_of_stated_variances_and_replicates() -> None:
     merged = (1.0 / 0.04 + 1.2 / 0.02) / (1 / 0.04 + 1 / 0.02)
     np.testing.assert_allclose(transform.undo(averaged.y[order]), [-5.0, merged, 5.0], rtol=1e-9)
     wanted = np.array([0.04, 1 / (1 / 0.04 + 1 / 0.02), 0.04]) / transform.scale**2
-    np.testing.assert_allclose(averaged._noise.view[order], wanted, rtol=1e-9)
+    np.testing.assert_allclose(averaged.data.variance[order], wanted, rtol=1e-9)
     np.testing.assert_allclose(averaged.x[order[1]], (x[0] / 0.04 + x[1] / 0.02) / (1 / 0.04 + 1 / 0.02))
 
 

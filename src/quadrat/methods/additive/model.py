@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from math import ceil, exp, log, sqrt
 from operator import add
 from typing import TypeAlias
@@ -28,7 +28,8 @@ from quadrat.gp.observations import group_rows
 from quadrat.kernels import Kernel, Matern, OnAxes
 from quadrat.methods.acquisition import Effort, SearchRegion, maximise
 from quadrat.methods.base import Domain, Observation
-from quadrat.methods.surrogate import Learning, merged
+from quadrat.methods.dataset import Dataset, merged
+from quadrat.methods.surrogate import Learning
 
 __all__ = ["AdditiveFit", "AdditiveModel", "GroupPosterior", "Groups", "Learner", "fit_additive", "total"]
 
@@ -87,6 +88,15 @@ class AdditiveFit:
     def kernel(self) -> Kernel:
         """The kernel of f: the sum of the parts."""
         return total(self.groups, self.parts)
+
+    def to_model(self, values: Array) -> Array:
+        """Return the values: they stay in their own units."""
+        return values
+
+    def variances(self, variances: Array) -> Array:
+        """Return noise variances (n,), the learned one for NaN; the least is a share of the learned amplitude."""
+        least = _LEAST_VARIANCE * self.kernel.variance
+        return np.where(np.isnan(variances), self.noise_variance, np.maximum(variances, least))
 
 
 def total(groups: Groups, parts: Sequence[Kernel]) -> Kernel:
@@ -187,13 +197,8 @@ class AdditiveModel(Learning[AdditiveFit]):
 
     def __init__(self, learn: Learner, dimension: int, n_initial: int) -> None:
         super().__init__()
-        self.trials = 0
-        self._learner, self._dimension, self._due = learn, dimension, n_initial
-        self._x: list[Array] = []  # one row an observation, in the order of telling
-        self._y: list[float] = []
-        self._variance: list[float] = []  # NaN where the teller knew none
-        self._built: AdditiveFit | None = None  # what the posterior was built with
-        self._gp: GaussianProcess
+        self.data = Dataset(dimension)
+        self._learner, self._due = learn, n_initial
 
     def tell(self, observation: Observation) -> None:
         """Take in one trial; learn where that is due."""
@@ -202,20 +207,18 @@ class AdditiveModel(Learning[AdditiveFit]):
     def tell_many(self, observations: Sequence[Observation]) -> None:
         """Take in trials that are told together; learn once, after the last, where that is due."""
         for one in observations:
-            known = one.variance is not None
-            for value in [float(np.mean(one.tame_values))] if known else one.tame_values.tolist():
-                self._x.append(np.asarray(one.x, dtype=np.float64))
-                self._y.append(value)
-                self._variance.append(np.nan if one.variance is None else one.variance)
-        self.trials += len(observations)
+            self.data.tell(one, np.nan)
+        self._count(len(observations))
+
+    def _is_due(self) -> bool:
         due = self.trials >= self._due
-        self._learn_if_due(due=due)
         if due:
             self._due = ceil(_GROWTH * self.trials)
+        return due
 
     def _learn(self) -> AdditiveFit:
-        x, y, variance = np.array(self._x).reshape(-1, self._dimension), np.array(self._y), np.array(self._variance)
-        data = merged(x, y, variance, _LEAST_VARIANCE * (float(np.var(y)) or 1.0))
+        y = self.data.y
+        data = merged(self.data.x, y, self.data.variance, _LEAST_VARIANCE * (float(np.var(y)) or 1.0))
         return self._learner(data, self._learned, self.trials)
 
     @property
@@ -227,15 +230,8 @@ class AdditiveModel(Learning[AdditiveFit]):
     def gp(self) -> GaussianProcess:
         """The posterior of f."""
         fit = self.fit
-        if self._built is not fit:
-            self._gp = GaussianProcess(fit.kernel, noise_variance=fit.noise_variance, mean=fit.mean)
-            self._built = fit
-        for row in range(self._gp.n_observations, len(self._y)):
-            # One by one: a block would round differently, and a replay that asks less often would not be exact.
-            told = self._variance[row]
-            variance = fit.noise_variance if np.isnan(told) else max(told, self._least())
-            self._gp.add(self._x[row][None, :], [self._y[row]], [variance])
-        return self._gp
+        begin = partial(GaussianProcess, fit.kernel, noise_variance=fit.noise_variance, mean=fit.mean)
+        return self.data.posterior(fit, begin)
 
     @contextmanager
     def groups(self, pending: Array | None = None, *, centred: bool = True) -> Iterator[GroupPosterior]:
@@ -247,10 +243,6 @@ class AdditiveModel(Learning[AdditiveFit]):
         distinct = pending[group_rows(pending)[0]]
         with gp.pending(distinct):
             yield GroupPosterior(gp, self.fit, np.vstack([gp.x, distinct]), centred=centred)
-
-    def _least(self) -> float:
-        """The least variance of an observation; of the fit, so that it does not change in between."""
-        return _LEAST_VARIANCE * self.fit.kernel.variance
 
 
 class GroupPosterior:

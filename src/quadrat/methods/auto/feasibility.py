@@ -175,6 +175,11 @@ class Constraints:
         self._models: tuple[LearnedModel, ...] = ()
         self._sums: dict[bytes, tuple[float, ...]] = {}  # of what was told at each point
 
+    @property
+    def told(self) -> bool:
+        """Whether a trial was told with constraints."""
+        return bool(self._models)
+
     def tell(self, observations: Sequence[Observation]) -> None:
         """Take in trials; those without constraints say nothing here."""
         for model, some in self._each(observations):
@@ -308,7 +313,7 @@ class _ConstraintModel(LearnedModel):
         """As of any model; but the first few trials are those of the run: the ones near a place say where it is."""
         other = super()._like(samples)
         assert isinstance(other, _ConstraintModel)
-        other._most = self._largest(super()._values(len(self._y)))
+        other._most = self._largest(super()._values(len(self.data)))
         return other
 
     def _largest(self, told: Array) -> float:

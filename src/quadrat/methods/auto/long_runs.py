@@ -113,7 +113,21 @@ class AutoCells:
     @property
     def begun(self) -> bool:
         """Whether a cell zooms."""
-        return self.trust_regions is not None
+        return self._turns is not None
+
+    def settle(self, surrogates: Surrogates) -> None:
+        """Find the place that a cell zooms into, if one has begun to: before the surrogates know of later trials.
+
+        By what is learned here and now: a run is rebuilt without what was learned earlier. That takes the time of
+        several suggestions, and so waits until the next trial is told, or asked for in the cell.
+        """
+        if self._turns is None or self.trust_regions is not None:
+            return
+        surrogates = self.around(surrogates, self._highest(surrogates))
+        mean, _ = surrogates.model.current().ensemble.predict(surrogates.domain.features(surrogates.model.x)).mixture()
+        chances = surrogates.constraints.current()
+        best = int(chances.order(mean, surrogates.domain.features(surrogates.model.x))[0])
+        self.trust_regions = TrustRegions(surrogates.model.x[best], self._choices, self.seed)
 
     def tell(self, surrogates: Surrogates, updates: Sequence[Observation | Failure | Pruned]) -> None:
         """Take in trials, in this order, which the surrogates know of already: only one as long as no cell zooms."""
@@ -133,7 +147,7 @@ class AutoCells:
     def tell_many(self, surrogates: Surrogates, observations: Sequence[Observation]) -> None:
         """Take in many trials at once: a cell zooms into the best of them, not through all of them in turn."""
         self._violated.extend([_is_violated(one) for one in observations])
-        if self.trust_regions is None and surrogates.model.trials >= BEGIN:
+        if not self.begun and surrogates.model.trials >= BEGIN:
             self._begin(surrogates, max(one.number for one in observations) + 1)
 
     def _grown(self, surrogates: Surrogates) -> MedianTree:
@@ -157,6 +171,7 @@ class AutoCells:
         running
             Points that are being evaluated, shape (p, D).
         """
+        self.settle(surrogates)
         assert self.trust_regions is not None
         cell, domain = self.trust_regions.cell, surrogates.domain
         near = surrogates.near(cell.centre, cell.sides, self._rows, samples=1)
@@ -205,6 +220,7 @@ class AutoCells:
 
         Each is a centre and what counts as a step along each axis, both (D,).
         """
+        self.settle(surrogates)
         return [*([] if self.trust_regions is None else self.trust_regions.places), self._highest(surrogates)]
 
     def _highest(self, surrogates: Surrogates) -> tuple[Array, Array]:
@@ -229,6 +245,7 @@ class AutoCells:
 
     def explain(self, surrogates: Surrogates) -> dict[str, object]:
         """Return what is known of the cells, as plain data."""
+        self.settle(surrogates)
         if self.trust_regions is None:
             return {}
         cell = self.trust_regions.cell
@@ -241,15 +258,7 @@ class AutoCells:
         }
 
     def _begin(self, surrogates: Surrogates, number: int) -> None:
-        """Let a cell zoom into the best place known.
-
-        By what is learned here and now: a run is rebuilt without what was learned earlier.
-        """
-        surrogates = self.around(surrogates, self._highest(surrogates))
-        mean, _ = surrogates.model.current().ensemble.predict(surrogates.domain.features(surrogates.model.x)).mixture()
-        chances = surrogates.constraints.current()
-        best = int(chances.order(mean, surrogates.domain.features(surrogates.model.x))[0])
-        self.trust_regions = TrustRegions(surrogates.model.x[best], self._choices, self.seed)
+        """Let a cell zoom into the best place known, which `settle` finds."""
         self._turns = Alternation(number, generation_size(surrogates.domain.dimension))
         self._learned_from = surrogates.model.trials
 

@@ -45,13 +45,13 @@ from quadrat.methods.base import (
     refuse_context,
 )
 from quadrat.methods.design import SobolSearch
-from quadrat.methods.statements import Gain, Mixture
+from quadrat.methods.statements import CREDIBLE_LEVEL, Gain, Mixture
 from quadrat.partition.unit_cube import as_count
 from quadrat.randomness import generator
 
 __all__ = ["Auto"]
 
-_CANDIDATES, _GAIN, _LEFT_OUT, _BRANCHING = 12, 13, 19, 20  # names of streams
+_CANDIDATES, _GAIN, _LEFT_OUT, _BRANCHING, _GLANCE = 12, 13, 19, 20, 22  # names of streams
 
 BEST = 4  # evaluated points that candidates are scattered around
 FEWEST = 3  # trials told before the model decides: with several at once, fewer are when the design has been asked for
@@ -62,6 +62,7 @@ _SCREENED = 1024  # points, of which
 _POINTS, _DRAWS_OF_F = 256, 32  # f is drawn at so many, so often under each sample, to estimate what is still to gain
 _DENSE = 1  # axes, up to which these are dense; with more, f is drawn at all that are screened,
 _ANCHORS = 64  # which are independent given f at so many of them
+_SURELY = 0.05  # below the chance at which a run stops: a few times how far two estimates from draws differ
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,11 +163,17 @@ class AutoSearch(Search):
         return replace(surrogates, feasibility=self.feasibility.with_diverged(self.domain.features(diverged)))
 
     def tell(self, observation: Observation) -> None:
-        self.surrogates.tell([observation])
+        self._take_in([observation])
         self._warn_of_noise()
-        self.cells.tell(self.surrogates, [observation])
+
+    def _take_in(self, updates: Sequence[Observation | Failure | Pruned]) -> None:
+        """Take in trials that came one after another."""
+        self.cells.settle(self.surrogates)
+        self.surrogates.tell(updates)
+        self.cells.tell(self.surrogates, updates)
 
     def tell_many(self, observations: Sequence[Observation]) -> None:
+        self.cells.settle(self.surrogates)
         self.surrogates.tell(observations)
         self._warn_of_noise()
         self.cells.tell_many(self.surrogates, observations)
@@ -186,13 +193,11 @@ class AutoSearch(Search):
             )
 
     def fail(self, number: int, x: Array) -> None:
-        failed = Failure(number, x)
-        self.surrogates.tell([failed])
-        self.cells.tell(self.surrogates, [failed])
+        self._take_in([Failure(number, x)])
         self._failed.add(x.tobytes())
 
     def prune(self, number: int, x: Array) -> None:
-        self.cells.tell(self.surrogates, [Pruned(number, x)])
+        self._take_in([Pruned(number, x)])
         self._avoid(x)
 
     def _avoid(self, x: Array) -> None:
@@ -219,8 +224,7 @@ class AutoSearch(Search):
             one_by_one += 1
         rest = updates[one_by_one:]
         if rest:
-            self.surrogates.tell(rest)
-            self.cells.tell(self.surrogates, rest)
+            self._take_in(rest)
             self._failed.update(one.x.tobytes() for one in rest if isinstance(one, Failure))
             for one in rest:
                 if isinstance(one, Pruned):
@@ -391,10 +395,13 @@ class AutoSearch(Search):
         """
         refuse_context(self, context)
         if self.model.is_of_all:
-            x, diverged = self.model.x, self.model.diverged()
-            kept = ~(x[:, None, :] == diverged[None]).all(axis=2).any(axis=1)  # what never gave a value is not the best
-            return self._recommend(self._believed, x[kept])
+            return self._recommend(self._believed, self._undiverged())
         return self._recommend(*self._best_place())
+
+    def _undiverged(self) -> Array:
+        """Return the evaluated points, (n, D), without those that never gave a value: none of them is the best."""
+        x, diverged = self.model.x, self.model.diverged()
+        return np.asarray(x[~(x[:, None, :] == diverged[None]).all(axis=2).any(axis=1)])
 
     def _best_place(self) -> tuple[Surrogates, Array]:
         """Return what is believed around the best of the places that the cells know, and evaluated points there."""
@@ -406,6 +413,25 @@ class AutoSearch(Search):
         if around[best].model.stated().is_exact:  # averages would make noise of how f varies
             return around[best], around[best].model.x
         return self.cells.averaged_around(self.surrogates, places[best], around[best])
+
+    def leaves_more_than(self, limit: float) -> bool:
+        """As of any search: f is drawn at so few points that only what is far from little is seen.
+
+        The gain over more points is no smaller. The chance that it is at most `limit` must be well below the one at
+        which a run stops, so that no other draws would say otherwise.
+        """
+        surrogates, sample = self._believed, self.domain.thin_sample
+        if not self.model.is_of_all or sample is None or surrogates.constraints.told:
+            return False
+        x = self._recommend(surrogates, self._undiverged(), with_gain=False).x
+        rng = generator(self.seed, self.model.trials, _GLANCE)
+        others = self.domain.rounded(points_around(x, _ANCHORS, rng))
+        others = np.unique(self.domain.features(others[self.domain.allowed(others)]), axis=0)
+        here, fitted = self.domain.features(x[None, :]), surrogates.model.stated()
+        points = np.vstack([here, others[(others != here).any(axis=1)]])
+        drawn = np.hstack(list(fitted.ensemble.draws(points, _DRAWS_OF_F, rng)))
+        gain = Gain.of(drawn, np.zeros(len(points), dtype=np.bool_), fitted.transform.above)
+        return bool(gain.chance_at_most(limit) < CREDIBLE_LEVEL - _SURELY)
 
     def _recommend(self, surrogates: Surrogates, points: Array, *, with_gain: bool = True) -> Incumbent:
         """Return the best of some evaluated points (m, D)."""

@@ -88,7 +88,7 @@ def _ends(ordered: Array, most: int) -> list[int]:
     return [*(np.flatnonzero(gap > FAR * reach) + 1)[::-1].tolist(), 0]
 
 
-_LEAST_SPREAD = 1e-13  # of the largest value, below which values count as equal: rounding leaves some 1e-16
+LEAST_SPREAD = 1e-13  # of the largest value, below which values count as equal: rounding leaves some 1e-16
 _LEAST_WIDTH = 1e-2  # of the standard deviation of all values: where half of them or more are the same
 _LARGEST_VARIANCE = 1e100  # in standardised units: such an observation says nothing, and sums stay finite
 
@@ -167,7 +167,7 @@ class OutputTransform:
         largest = float(np.abs(values).max()) or 1.0  # so that squares neither overflow nor vanish
         scaled = values / largest
         spread = float(np.std(scaled))
-        differ = spread > _LEAST_SPREAD
+        differ = spread > LEAST_SPREAD
         scale = max(largest * (spread if differ else 1.0), float(np.finfo(np.float64).tiny))  # half of 5e-324 is 0
         plain = cls(largest * float(np.mean(scaled)), scale)
         return cls(plain.shift, plain.scale, Warp.of(plain.apply(values))) if warped and differ else plain

@@ -32,6 +32,7 @@ from quadrat.kernels import Matern, SquaredExponential
 from quadrat.kernels.stationary import Stationary
 from quadrat.methods.auto.output_transform import OutputTransform, Winsorization
 from quadrat.methods.base import Domain, Observation
+from quadrat.methods.dataset import Dataset
 from quadrat.randomness import generator
 
 __all__ = [
@@ -304,9 +305,7 @@ class LearnedModel:
         self.warps, self.noise = warps, noise
         self.trials = 0
         self.kernels = KERNELS
-        self._x = Growing(np.float64, (domain.dimension,))
-        self._y = Growing(np.float64)
-        self._noise = Growing(np.float64)  # variances, NaN where to be learned
+        self.data = Dataset(domain.dimension)
         # Of each trial: replicates are one point to the model, and cost it no more than one value.
         self._at = Growing(np.float64, (domain.dimension,))
         self._mean, self._count = Growing(np.float64), Growing(np.intp)
@@ -331,9 +330,7 @@ class LearnedModel:
         usual = np.nan if self.noise is None else self.noise**2
         variances = np.array([usual if one.variance is None else one.variance for one in observations])
         together = np.concatenate(values)
-        self._x.extend(np.repeat(points, counts, axis=0))
-        self._y.extend(together)
-        self._noise.extend(np.repeat(variances, counts))
+        self.data.extend(np.repeat(points, counts, axis=0), together, np.repeat(variances, counts))
         self._at.extend(points)
         self._mean.extend(together if len(together) == len(observations) else [float(np.mean(some)) for some in values])
         self._count.extend(counts)
@@ -378,8 +375,7 @@ class LearnedModel:
         other = self._like(samples)
         if first is not None:
             other.trials = first  # names the draws: those of then, however many were told since
-        other._x = Growing.of(self.x[rows])
-        other._y, other._noise = Growing.of(self._y.view[rows]), Growing.of(self._noise.view[rows])
+        other.data = self.data.part(rows)
         other._at, other._mean = Growing.of(self.places[chosen]), Growing.of(self._mean.view[chosen])
         other._count = Growing.of(self._count.view[chosen])
         return other
@@ -411,15 +407,14 @@ class LearnedModel:
         """
         transform = OutputTransform.of(self.means)  # so that squares neither overflow nor vanish
         first = np.cumsum(self._count.view) - self._count.view  # rows; a stated variance is that of the only row
-        stated = transform.variance(self._noise.view[first], self.means)
+        stated = transform.variance(self.data.variance[first], self.means)
         least = max(noise / transform.scale, _LEAST_NOISE)
         variances = np.where(np.isnan(stated), least**2 / self._count.view, np.maximum(stated, _LEAST_NOISE**2))
         found = averages(self.places, transform.apply(self.means), variances, centre, self.domain.smooth)
         chosen = nearest(found.points, centre, sides, count)
         other = self._like()
-        other._x, other._at = Growing.of(found.points[chosen]), Growing.of(found.points[chosen])
-        other._y, other._mean = Growing.of(found.values[chosen]), Growing.of(found.values[chosen])
-        other._noise = Growing.of(found.variances[chosen])
+        other.data = Dataset.of(found.points[chosen], found.values[chosen], found.variances[chosen])
+        other._at, other._mean = Growing.of(other.data.x), Growing.of(other.data.y)
         other._count = Growing.of(np.ones(len(chosen), dtype=np.intp))
         other._outer = transform
         return other
@@ -437,12 +432,12 @@ class LearnedModel:
     @property
     def x(self) -> Array:
         """Points of all observations, repeats included, shape (N, D)."""
-        return self._x.view
+        return self.data.x
 
     @property
     def y(self) -> Array:
         """All observations, shape (N,)."""
-        return self._values(len(self._y))
+        return self._values(len(self.data))
 
     def differing(self) -> tuple[float, float] | None:
         """Return two different values that were told of one point; None where there are none."""
@@ -463,16 +458,16 @@ class LearnedModel:
 
     def _values(self, count: int) -> Array:
         """Return the first `count` observations as the model is to see them, which does not depend on later ones."""
-        return self._y.view[:count]
+        return self.data.y[:count]
 
     @property
     def _learns_noise(self) -> bool:
-        return bool(np.isnan(self._noise.view).any())
+        return bool(np.isnan(self.data.variance).any())
 
     @property
     def has_stated_noise(self) -> bool:
         """Whether a variance above 0 was told with some observation."""
-        return bool((self._noise.view > 0).any())
+        return bool((self.data.variance > 0).any())
 
     def current(self) -> Fitted:
         """Return the posterior of f that the search uses, which has seen all trials.
@@ -517,7 +512,7 @@ class LearnedModel:
         their values as they were told, shape (n,).
         """
         fitted = self._conditioned(self._learn(len(self._at), OF_LEFT_OUT, _STATED_DRAWS), len(self._at))
-        seen, variance = self._seen(fitted.fit.transform, len(self._y))
+        seen, variance = self._seen(fitted.fit.transform, len(self.data))
         x, data = self.domain.features(self.x) + 0.0, fitted.data
         is_apart = (data.count > 0) & (data.known_variance > 0)
         homes: dict[tuple[object, ...], list[int]] = {}
@@ -555,7 +550,7 @@ class LearnedModel:
     def _seen(self, transform: OutputTransform, count: int) -> tuple[Array, Array]:
         """Return the first `count` values, (N,), and their variances, NaN where unknown, (N,), in the model's units."""
         values = self._values(count)
-        return transform.apply(values), transform.variance(self._noise.view[:count], values)
+        return transform.apply(values), transform.variance(self.data.variance[:count], values)
 
     def _conditioned(self, fit: HyperFit, trials: int, log_weights: Array | None = None) -> Fitted:
         """Return the posteriors of f under these samples, from the first `trials` of the trials here."""

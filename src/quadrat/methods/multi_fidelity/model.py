@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil, log2
 
 import numpy as np
@@ -33,7 +34,8 @@ from quadrat._core.arrays import Array
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.kernels import Kernel
 from quadrat.methods.base import CREDIBLE, Observation
-from quadrat.methods.surrogate import Frame, Learned, Learning, is_due, learn_kernel, readings, spread
+from quadrat.methods.dataset import Dataset, spread
+from quadrat.methods.surrogate import Frame, Learned, Learning, is_due, learn_kernel
 
 __all__ = ["FidelityModel", "Gaps", "LevelFrame"]
 
@@ -93,29 +95,20 @@ class FidelityModel(Learning[LevelFrame]):
         self._form, self._noise, self._standardise = form, noise, standardise
         self._n_initial, self._stated = n_initial, zeta
         self.history: list[int] = []  # the level of every trial, in the order of telling
-        self._x: list[list[Array]] = [[] for _ in range(levels)]
-        self._y: list[list[float]] = [[] for _ in range(levels)]
-        self._variance: list[list[float]] = [[] for _ in range(levels)]
-        self._built: LevelFrame | None = None
-        self._gps: list[GaussianProcess] = []
+        self.data = [Dataset(dimension) for _ in range(levels)]
         self._gaps: Gaps | None = None
 
     # --- what was told
 
-    @property
-    def trials(self) -> int:
-        """How many trials were told."""
-        return len(self.history)
-
     def tell(self, level: int, x: Array, observation: Observation) -> None:
         """Take in one trial at x, shape (D,), at a level from 0; learn the kernel where that is due."""
-        for value, variance in readings(observation, self._noise):
-            self._x[level].append(np.asarray(x, dtype=np.float64))
-            self._y[level].append(value)
-            self._variance[level].append(variance)
+        self.data[level].tell(replace(observation, x=x), self._noise)
         self.history.append(level)
         self._gaps = None
-        self._learn_if_due(due=is_due(self._form, self.trials, self._n_initial))
+        self._count()
+
+    def _is_due(self) -> bool:
+        return is_due(self._form, self.trials, self._n_initial)
 
     # --- what is believed
 
@@ -123,16 +116,13 @@ class FidelityModel(Learning[LevelFrame]):
     def gps(self) -> Sequence[GaussianProcess]:
         """The posterior of each level."""
         frame = self.frame
-        if self._built is not frame:
-            noise = float(frame.variances(np.array(self._noise**2)))
-            self._gps = [GaussianProcess(frame.kernel, noise_variance=noise, mean=mean) for mean in frame.means]
-            self._built = frame
-        for level, gp in enumerate(self._gps):
-            for row in range(gp.n_observations, len(self._y[level])):
-                # One by one: a block would round differently, and a replay that asks less often would not be exact.
-                y, variance = (np.array(kept[level][row : row + 1]) for kept in (self._y, self._variance))
-                gp.add(self._x[level][row][None, :], frame.to_model(y), frame.variances(variance))
-        return self._gps
+        process = partial(
+            GaussianProcess, frame.kernel, noise_variance=float(frame.variances(np.array(self._noise**2)))
+        )
+        return [
+            data.posterior(frame, partial(process, mean=mean))
+            for data, mean in zip(self.data, frame.means, strict=True)
+        ]
 
     @property
     def gain(self) -> float:
@@ -151,7 +141,7 @@ class FidelityModel(Learning[LevelFrame]):
     @property
     def gaps(self) -> Gaps:
         """How far the levels are from the target."""
-        if self._stated is not None or self._y[-1]:
+        if self._stated is not None or len(self.data[-1]):
             return self.seen_gaps
         prior = self.frame.start / _START
         return replace(self.seen_gaps, zeta=(*((prior,) * (self.levels - 1)), 0.0))
@@ -201,7 +191,7 @@ class FidelityModel(Learning[LevelFrame]):
         return Gaps(tuple(zeta), tuple(offset))
 
     def _learn(self) -> LevelFrame:
-        values = [np.array(y) for y in self._y]
+        values = [data.y for data in self.data]
         together = np.concatenate(values)
         form, none = self._form, (0.0,) * self.levels
         units = LevelFrame(form.start() if isinstance(form, Learned) else form, 0.0, 1.0, none, 1.0)
@@ -219,21 +209,21 @@ class FidelityModel(Learning[LevelFrame]):
         """Return the kernel of the highest likelihood over all levels, which are independent."""
         points, values, variances = [], [], []
         apart = _APART * form.lengthscales[1]
-        for level, x in enumerate(self._x):
-            points.append(np.column_stack([np.reshape(x, (-1, self.dimension)), np.full(len(x), apart * level)]))
-            values.append(units.to_model(np.array(self._y[level])) - units.means[level])
-            variances.append(units.variances(np.array(self._variance[level])))
+        for level, told in enumerate(self.data):
+            points.append(np.column_stack([told.x, np.full(len(told), apart * level)]))
+            values.append(units.to_model(told.y) - units.means[level])
+            variances.append(units.variances(told.variance))
         data = Observations.merge(np.vstack(points), np.concatenate(values), np.concatenate(variances))
         return learn_kernel(form, data, None if self._learned is None else self._learned.kernel)
 
     def _likeliest_means(self, units: LevelFrame) -> tuple[float, ...]:
         """Return the prior mean of each level that has the highest likelihood: crowded points add little to it."""
         means = list(units.means)
-        for level, y in enumerate(self._y):
-            if y:
-                noise = np.diag(units.variances(np.array(self._variance[level])))
-                weights = np.linalg.solve(units.kernel(np.array(self._x[level])) + noise, np.ones(len(y)))
-                means[level] = float(weights @ units.to_model(np.array(y)) / weights.sum())
+        for level, told in enumerate(self.data):
+            if len(told):
+                noise = np.diag(units.variances(told.variance))
+                weights = np.linalg.solve(units.kernel(told.x) + noise, np.ones(len(told)))
+                means[level] = float(weights @ units.to_model(told.y) / weights.sum())
         return tuple(means)
 
 

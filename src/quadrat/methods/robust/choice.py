@@ -22,9 +22,9 @@ from quadrat.gp import GaussianProcess, LogNormal, Priors, fit_map
 from quadrat.gp.observations import group_rows
 from quadrat.kernels import Kernel, Matern, Tied
 from quadrat.methods.base import Domain
+from quadrat.methods.dataset import merged, spread
 from quadrat.methods.robust.worst_case import as_radius, bound, lowest, most_robust, worst_value
 from quadrat.methods.statements import Affine, Mixture
-from quadrat.methods.surrogate import merged, spread
 from quadrat.randomness import generator
 
 __all__ = ["RobustChoice", "robust_choice"]
