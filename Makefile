@@ -98,7 +98,13 @@ $(HPO)/.ready: benchmarks/hpo/peers.txt
 	$(HPO)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/hpo/peers.txt
 	@touch $@
 
-hpo-peers: $(HPO)/.ready $(PEERS)/.ready $(HEBO)/.ready
+SMAC := .venv-smac
+$(SMAC)/.ready: benchmarks/hpo/smac.txt
+	$(PYTHON) -m venv $(SMAC)
+	$(SMAC)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/hpo/smac.txt
+	@touch $@
+
+hpo-peers: $(HPO)/.ready $(PEERS)/.ready $(HEBO)/.ready $(SMAC)/.ready
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check onnxruntime==1.31.1
 	$(HEBO)/bin/python -m pip install --quiet --disable-pip-version-check onnxruntime==1.31.1
 

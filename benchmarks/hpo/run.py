@@ -42,7 +42,9 @@ def run(
 
     def begun() -> Row:
         made = task(problem, seed, noise)
-        return outcome(made, METHODS[method].adapter_class()(made.space, n, seed), n)
+        adapter = METHODS[method].adapter_class()(made.space, n, seed)
+        adapter.is_noisy = noise > 0
+        return outcome(made, adapter, n)
 
     return recorded((method, problem, seed, n, noise), begun, METHODS[method].distributions)
 
