@@ -1,7 +1,7 @@
-"""BoTorch for mixed spaces: MixedSingleTaskGP and qLogNoisyExpectedImprovement, moved alternately over choices and numbers.
+"""BoTorch for mixed spaces: MixedSingleTaskGP, and qLogNoisyExpectedImprovement by alternating search.
 
-As `regret.peers.botorch_peer` otherwise: ten points of a design, then `optimize_acqf_mixed_alternating`, and the evaluated
-point of highest posterior mean is recommended. It knows no conditions: what does not exist is at its middle.
+As `regret.peers.botorch_peer` otherwise: ten points of a design, then `optimize_acqf_mixed_alternating`, and the
+evaluated point of highest posterior mean is recommended. It knows no conditions: absent parameters are at their middle.
 """
 
 from __future__ import annotations
@@ -21,13 +21,11 @@ from quadrat.space import Categorical
 
 
 class IndexedCube:
-    """A space as a cube with one coordinate a parameter: a number's is in [0, 1], a categorical's is the index of its choice."""
+    """A space with one coordinate for each parameter: in [0, 1] for a number, the index of its choice otherwise."""
 
     def __init__(self, space):
         self.space = space
-        self.sizes = [
-            len(space[name].choices) if isinstance(space[name], Categorical) else 0 for name in space.axes
-        ]
+        self.sizes = [len(space[name].choices) if isinstance(space[name], Categorical) else 0 for name in space.axes]
         self.dimension = len(self.sizes)
         self.choices = {i: list(map(float, range(size))) for i, size in enumerate(self.sizes) if size}
         self.bounds = torch.tensor([[0.0, max(size - 1.0, 0.0) if size else 1.0] for size in self.sizes]).double().T
