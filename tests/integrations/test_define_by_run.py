@@ -268,8 +268,8 @@ def test_a_parameter_that_no_search_could_tell_apart_is_warned_of(known: bool) -
     given = {"x": FloatDistribution(0, 1), "tiny": FloatDistribution(0, 5e-324)} if known else None
     study = optuna.create_study(sampler=QuadratSampler(seed=0, search_space=given))
     assert warned(lambda: study.optimize(fine, n_trials=3))[0] == (
-        "parameter 'tiny' is drawn at random: no number between 0 and 1 tells the values from 0.0 to 5e-324 apart; search"
-        " over a multiple or a difference instead"
+        "parameter 'tiny' is drawn at random: no number between 0 and 1 tells the values from 0.0 to 5e-324 apart;"
+        " search over a multiple or a difference instead"
     )
 
 
