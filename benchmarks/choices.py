@@ -107,7 +107,7 @@ def values_of(space: qd.Space, name: str, seed: int) -> Any:
     for key, parameter in space.items():
         if isinstance(parameter, qd.Categorical):
             weight = rng.choice([0.05, 1.0]) if key.startswith("switch") else 1.0
-            effects[key] = {choice: weight * rng.normal() for choice in parameter.choices}
+            effects[key] = {choice: float(weight * rng.normal()) for choice in parameter.choices}
         else:
             best[key] = rng.uniform(0.1, 0.9)
 
@@ -230,7 +230,7 @@ def main() -> None:
         return
     small = [(kind, case, seed, TRIALS) for seed in SEEDS for case in CASES for kind in (SEARCHED, EXHAUSTIVE)]
     cost = [(COST, case, number, TOLD + ASKED) for number in range(ROUNDS) for case in CASES]
-    stamp()  # before anything runs: what runs is what is on disk now
+    stamp(())  # before anything runs: what runs is what is on disk now
     complete(ROWS, run, [*cost, *small], workers=chosen.workers)
     rows: list[Row] = read_rows(ROWS)
     commits = " and ".join(sorted({row["commit"] for row in rows}))
