@@ -5,8 +5,11 @@
 Three spaces: a choice of 100 levels beside others, binary switches, and conditions that are nested three deep. Each has
 a small case, whose 1,600 to 2,316 settings can all be looked at, and a large one, for which that is too much.
 
-searched     the default method, whose search climbs from candidates and moves to better neighbours, on the small case
+searched     the default method, whose search climbs from candidates and moves to better neighbours as long as there are
+             any, on the small case
 exhaustive   the same, which looks at all settings that are left at every trial
+former       the same, whose search moves once to a better neighbour, of twelve of a choice at most: as it was before
+             version 4 of the method, and is in other methods
 
 The small cases have 50 trials without noise and 20 even seeds; a seed draws the values of choices, the optimum, and
 what the method draws. "Found" counts the runs that evaluated the optimum. "As high" is the share of suggestions of
@@ -38,15 +41,18 @@ from regret.rows import Row, complete, read_rows, recorded, rounded, stamp
 
 import quadrat as qd
 from quadrat._core.arrays import Array
+from quadrat.methods.auto import acquisition
 from quadrat.methods.auto import method as auto
 from quadrat.methods.auto.acquisition import AutoAcquisition
 from quadrat.randomness import generator
+from quadrat.space.parameter import Parameter
 
 TRIALS, SMOKE_TRIALS = 50, 14
 SEEDS = tuple(range(0, 40, 2))
 TOLD, ASKED, ROUNDS = 45, 5, 10
 ROWS = ROOT / "benchmarks" / "results" / "choices.jsonl"
-SEARCHED, EXHAUSTIVE, COST = "searched", "exhaustive", "cost"
+SEARCHED, EXHAUSTIVE, FORMER, COST = "searched", "exhaustive", "former", "cost"
+SMALL = (SEARCHED, EXHAUSTIVE, FORMER)
 _AS_HIGH = 1e-9
 _TOLD_STREAM = 77
 LEVELS = [f"level {i}" for i in range(100)]
@@ -63,7 +69,7 @@ class Case:
 
 
 def _nested(small: bool) -> qd.Space:
-    def number(**when: Any) -> qd.Parameter:
+    def number(**when: Any) -> Parameter:
         return qd.Int(0, 11, when=when or None) if small else qd.Float(0.0, 1.0, when=when or None)
 
     return qd.Space(
@@ -135,8 +141,10 @@ def all_settings(space: qd.Space) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def looks_at(few: int, gaps: list[float]) -> Iterator[None]:
-    """Have spaces of at most `few` settings looked at as a whole; collect how far other searches fall short."""
+def searching(kind: str, gaps: list[float]) -> Iterator[None]:
+    """Have the acquisition searched as a contender does; collect how far each search falls short."""
+    few = 10**6 if kind == EXHAUSTIVE else auto.FEW
+    rounds, levels = (1, 12) if kind == FORMER else (acquisition.ROUNDS, acquisition.LEVELS)
     maximise = AutoAcquisition.maximise
 
     def compared(
@@ -147,7 +155,10 @@ def looks_at(few: int, gaps: list[float]) -> Iterator[None]:
             gaps.append(float(self.at(self.domain.settings).max()) - value)
         return point, value
 
-    with patch.object(auto, "FEW", few), patch.object(AutoAcquisition, "maximise", compared):
+    with (
+        patch.object(auto, "FEW", few), patch.object(AutoAcquisition, "maximise", compared),
+        patch.object(acquisition, "ROUNDS", rounds), patch.object(acquisition, "LEVELS", levels),
+    ):  # fmt: skip
         yield
 
 
@@ -155,10 +166,11 @@ def outcome(kind: str, case: str, seed: int, n: int) -> Row:
     """Run one of the contenders on a small case, or measure the large one in the round that the seed names."""
     if kind == COST:
         return {"cpu": rounded(cost_of(CASES[case], seed, n))}
-    space, gaps = CASES[case].small, []
+    space = CASES[case].small
+    gaps: list[float] = []
     value = values_of(space, case, seed)
     top = max(map(value, all_settings(space)))
-    with looks_at(auto.FEW if kind == SEARCHED else 10**6, gaps):
+    with searching(kind, gaps):
         found = qd.maximize(value, space, n_trials=n, seed=seed)
     short = [gap for gap in gaps if gap > _AS_HIGH]
     return {
@@ -192,35 +204,46 @@ def run(kind: str, case: str, seed: int, n: int) -> Row:
 
 
 def tables(rows: Sequence[Row]) -> str:
-    """Return the table of what was found, and what a suggestion costs."""
+    """Return tables of what was found, and of how well and how fast was searched."""
     good = [row for row in rows if "error" not in row]
-    lines = []
+    lines, second = [], []
     for name, case in CASES.items():
         of = {kind: {r["seed"]: r for r in good if r["method"] == kind and r["problem"] == name} for kind in KINDS}
-        both = [seed for seed in of[SEARCHED] if seed in of[EXHAUSTIVE]]
-        if not both:
+        common = [seed for seed in of[SEARCHED] if all(seed in of[kind] for kind in SMALL)]
+        if not common:
             continue
-        searched, exhaustive = ([of[kind][seed] for seed in both] for kind in (SEARCHED, EXHAUSTIVE))
-        searches, short = sum(row["searches"] for row in searched), sum(row["short"] for row in searched)
-        by = sum(row["short"] * row["short by"] for row in searched) / short if short else 0.0
-        cpu = [row["cpu"] for row in of[COST].values()]
+        rows_of = {kind: [of[kind][seed] for seed in common] for kind in SMALL}
         lines.append((
-            name, f"{len(all_settings(case.small)):,}", str(len(both)),
-            *(str(sum(row["found"] for row in rows)) for rows in (searched, exhaustive)),
-            *(f"{statistics.fmean(row['regret'] for row in rows):.3f}" for rows in (searched, exhaustive)),
-            f"{100 * (1 - short / searches):.1f} % of {searches}" if searches else "", f"{by:.2g}" if short else "",
+            name, f"{len(all_settings(case.small)):,}", str(len(common)),
+            *(str(sum(row["found"] for row in rows_of[kind])) for kind in SMALL),
+            *(f"{statistics.fmean(row['regret'] for row in rows_of[kind]):.3f}" for kind in SMALL),
+        ))  # fmt: skip
+        cpu = [row["cpu"] for row in of[COST].values()]
+        second.append((
+            name, *(words for kind in (SEARCHED, FORMER) for words in _heights(rows_of[kind])),
             f"{1e3 * statistics.median(cpu):.0f} ({1e3 * min(cpu):.0f} to {1e3 * max(cpu):.0f})" if cpu else "",
         ))  # fmt: skip
     head = (
-        "case", "settings", "seeds", "found, searched", "found, exhaustive", "mean regret, searched",
-        "mean regret, exhaustive", "as high", "short by", "large case: CPU ms a suggestion at n = 50",
+        "small case", "settings", "seeds",
+        *(f"found, {kind}" for kind in SMALL), *(f"mean regret, {kind}" for kind in SMALL),
+    )  # fmt: skip
+    other = (
+        "search", *(f"{words}, {kind}" for kind in (SEARCHED, FORMER) for words in ("as high", "short by")),
+        "large case: CPU ms a suggestion at n = 50",
     )  # fmt: skip
     failed = sum("error" in row for row in rows)
     note = f"\n\nLeft out: {failed} of {len(rows)} runs, which raised an error." if failed else ""
-    return table(head, lines) + note
+    return f"{table(head, lines)}\n\n{table(other, second)}{note}"
 
 
-KINDS = (SEARCHED, EXHAUSTIVE, COST)
+def _heights(rows: Sequence[Row]) -> tuple[str, str]:
+    """Return which share of the searches came as high as the best setting, and by how much the others fell short."""
+    searches, short = sum(row["searches"] for row in rows), sum(row["short"] for row in rows)
+    by = sum(row["short"] * row["short by"] for row in rows) / short if short else 0.0
+    return f"{100 * (1 - short / searches):.1f} % of {searches}" if searches else "", f"{by:.2g}" if short else ""
+
+
+KINDS = (*SMALL, COST)
 
 
 def main() -> None:
@@ -228,7 +251,7 @@ def main() -> None:
     if chosen.smoke:
         print(tables([run(kind, case, 0, SMOKE_TRIALS) for case in CASES for kind in KINDS]))
         return
-    small = [(kind, case, seed, TRIALS) for seed in SEEDS for case in CASES for kind in (SEARCHED, EXHAUSTIVE)]
+    small = [(kind, case, seed, TRIALS) for seed in SEEDS for case in CASES for kind in SMALL]
     cost = [(COST, case, number, TOLD + ASKED) for number in range(ROUNDS) for case in CASES]
     stamp(())  # before anything runs: what runs is what is on disk now
     complete(ROWS, run, [*cost, *small], workers=chosen.workers)

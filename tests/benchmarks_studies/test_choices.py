@@ -10,7 +10,7 @@ from unittest.mock import patch
 import choices
 import numpy as np
 import pytest
-from choices import CASES, EXHAUSTIVE, SEARCHED, outcome, tables
+from choices import CASES, EXHAUSTIVE, FORMER, SEARCHED, outcome, tables
 
 from quadrat._core.arrays import Array
 from quadrat.methods.auto import method as auto
@@ -26,7 +26,8 @@ def test_smoke() -> None:
     out = subprocess.run(command, capture_output=True, text=True, check=False)
     assert out.returncode == 0, out.stdout + out.stderr
     assert "Left out" not in out.stdout, "no run raised"
-    assert [line.split(" | ")[0] for line in out.stdout.splitlines()[2:]] == [f"| {name}" for name in CASES]
+    for table in out.stdout.split("\n\n"):
+        assert [line.split(" | ")[0] for line in table.splitlines()[2:]] == [f"| {name}" for name in CASES]
     assert RESULT.read_text() == before
 
 
@@ -64,9 +65,11 @@ def test_exhaustive_runs_search_nothing_and_rows_become_a_table() -> None:
     rows = [
         {**common, "method": SEARCHED, "found": True, "regret": 0.0, "searches": 40, "short": 1, "short by": 0.5},
         {**common, "method": EXHAUSTIVE, "found": False, "regret": 0.25, "searches": 0, "short": 0, "short by": 0.0},
+        {**common, "method": FORMER, "found": False, "regret": 0.5, "searches": 40, "short": 8, "short by": 0.25},
         {**common, "method": choices.COST, "cpu": 0.02},
         {**common, "method": SEARCHED, "seed": 2, "error": "none"},
     ]
     text = tables(rows)
-    assert "| switches | 2,048 | 1 | 1 | 0 | 0.000 | 0.250 | 97.5 % of 40 | 0.5 | 20 (20 to 20) |" in text
-    assert "Left out: 1 of 4 runs" in text
+    assert "| switches | 2,048 | 1 | 1 | 0 | 0 | 0.000 | 0.250 | 0.500 |" in text
+    assert "| switches | 97.5 % of 40 | 0.5 | 80.0 % of 40 | 0.25 | 20 (20 to 20) |" in text
+    assert "Left out: 1 of 5 runs" in text
