@@ -6,7 +6,7 @@
 #   make faults  kills, signals, full disks, torn files: what is left of studies after them, in ten minutes
 #   make compatibility   every supported Python, and the oldest packages; sbom, audit: what is installed, and advisories
 #   make soak    100,000 trials, 5,000 on a journal with 16 workers, fleets of thousands simulated; hours, resumable
-#   make bench   speed, as ratios against bare BLAS calls and peers (make peers installs those; hpo-peers for benchmarks/hpo)
+#   make bench   speed, as ratios against bare BLAS calls and peers (make peers installs those; hpo-peers, carps for benchmarks/hpo)
 #   make mutation  whether the tests notice 300 small errors in gp, partition and confidence, resumable
 
 PYTHON ?= python3
@@ -18,7 +18,7 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: coverage compatibility fuzz hostile sbom audit demo test test-fast lint types docs docs-serve paper paper-smoke paper-cnn bench mutation faults soak peers hpo-peers format clean
+.PHONY: coverage compatibility fuzz hostile sbom audit demo test test-fast lint types docs docs-serve paper paper-smoke paper-cnn bench mutation faults soak peers hpo-peers carps format clean
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Quadrat needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
@@ -98,7 +98,21 @@ $(HPO)/.ready: benchmarks/hpo/peers.txt
 	$(HPO)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/hpo/peers.txt
 	@touch $@
 
-hpo-peers: $(HPO)/.ready $(PEERS)/.ready $(HEBO)/.ready
+SMAC := .venv-smac
+$(SMAC)/.ready: benchmarks/hpo/smac.txt
+	$(PYTHON) -m venv $(SMAC)
+	$(SMAC)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/hpo/smac.txt
+	@touch $@
+
+CARPS := .venv-carps
+$(CARPS)/.ready: benchmarks/hpo/carps.txt
+	$(PYTHON) -m venv $(CARPS)
+	$(CARPS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/hpo/carps.txt
+	@touch $@
+
+carps: $(CARPS)/.ready
+
+hpo-peers: $(HPO)/.ready $(PEERS)/.ready $(HEBO)/.ready $(SMAC)/.ready
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check onnxruntime==1.31.1
 	$(HEBO)/bin/python -m pip install --quiet --disable-pip-version-check onnxruntime==1.31.1
 

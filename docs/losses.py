@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SUMMARY = ROOT / "benchmarks/regret/results/summary.md"
 REPORT = ROOT / "benchmarks/regret/results/report.md"
 HIGH = ROOT / "benchmarks/high_dimensions/results/report.md"
+SURROGATES = ROOT / "benchmarks/hpo/results/report.md"
 OURS = "Quadrat"
 _RATIO = re.compile(r"^([\d.]+) \(([\d.]+) to ([\d.]+)\)$")
 _BASELINES = ("/ random", "ours /")
@@ -74,6 +75,35 @@ def beaten(report: str) -> list[tuple[str, str]]:
     ]
 
 
+def on_surrogates(report: str) -> list[str]:
+    """Return sentences for each noise level and number of evaluations of the surrogates of tunings."""
+    sentences = []
+    for part in re.split(r"^## ", report, flags=re.MULTILINE)[1:]:
+        title = part.split("\n")[0]
+        found = [(header, rows) for header, rows in tables(part) if header[-1] == "ours / theirs"]
+        if not found:
+            continue
+        where = f"On surrogates of tunings, {title[:1].lower()}{title[1:]},"
+        ((header, rows),) = found
+        ranks = {row[0]: float(row[header.index("mean rank")].split()[0]) for row in rows if row[2]}
+        ahead = [f"{name} {rank:.2f}" for name, rank in ranks.items() if OURS in ranks and rank < ranks[OURS]]
+        if ahead:
+            sentences.append(f"{where} the mean rank of {', '.join(ahead)} is better than ours, {ranks[OURS]:.2f}.")
+        even = [f"{row[0]} {row[-1]}" for row in rows if (ratio := _RATIO.match(row[-1])) and float(ratio[3]) >= 1]
+        few = [row[0] for row in rows if "too few" in row[-1]]
+        if even:
+            sentences.append(f"{where} the interval of ours / theirs reaches 1 against {', '.join(even)}.")
+        if few:
+            sentences.append(f"{where} there are too few seeds to compare with {', '.join(few)}.")
+        others = beaten(part)
+        if others:
+            count = len(problems(part))
+            sentences.append(
+                f"{where} another method has the lowest median on {len(others)} of {count}: {_listed(others)}."
+            )
+    return sentences
+
+
 def losses() -> str:
     """Return the list."""
     report, high = REPORT.read_text(), table_of_recommended(HIGH.read_text())
@@ -89,6 +119,7 @@ def losses() -> str:
             "In twenty dimensions, after 2,000 evaluations, another method has the lowest median regret on"
             f" {len(beaten(high))} of {len(problems(high))}: {_listed(beaten(high))}."
         )
+    lines += on_surrogates(SURROGATES.read_text())
     return "\n".join(f"- {line}" for line in lines)
 
 

@@ -32,6 +32,13 @@ PAGES = {  # what is run: the rows that it keeps, and where its page is
     "python benchmarks/failures.py": ("benchmarks/results/failures.jsonl", "benchmarks/results/failures.md"),
     "python benchmarks/scaling.py": ("benchmarks/results/scaling.jsonl", "benchmarks/results/scaling.md"),
     "python benchmarks/local_bands.py": ("benchmarks/results/local_bands.jsonl", "benchmarks/results/local_bands.md"),
+    "python benchmarks/hpo/table.py": ("benchmarks/hpo/results/noise_*/*.jsonl", "benchmarks/hpo/results/report.md"),
+    "python benchmarks/hpo/carps_run.py": ("benchmarks/hpo/results/carps/*.jsonl", "benchmarks/hpo/results/carps.md"),
+    "python benchmarks/define_by_run.py": (
+        "benchmarks/results/define_by_run.jsonl",
+        "benchmarks/results/define_by_run.md",
+    ),
+    "python benchmarks/choices.py": ("benchmarks/results/choices.jsonl", "benchmarks/results/choices.md"),
     "python benchmarks/search_cv.py": ("benchmarks/results/search_cv.jsonl", "benchmarks/results/search_cv.md"),
 }
 _HOURS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)

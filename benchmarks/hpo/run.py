@@ -42,7 +42,10 @@ def run(
 
     def begun() -> Row:
         made = task(problem, seed, noise)
-        return outcome(made, METHODS[method].adapter_class()(made.space, n, seed), n)
+        adapter = METHODS[method].adapter_class()(made.space, n, seed)
+        adapter.is_noisy = noise > 0
+        adapter.recommends_along_the_way = False  # no page shows it, and with us it takes more time than all the rest
+        return outcome(made, adapter, n)
 
     return recorded((method, problem, seed, n, noise), begun, METHODS[method].distributions)
 

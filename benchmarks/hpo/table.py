@@ -21,13 +21,14 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from regret.comparison import Comparison, words
 from regret.report import failures, median_table
 from regret.roster import OURS
 from regret.rows import ROOT, Row, read_rows
 from timing import table
 
-from hpo.roster import BASE, METHODS, SLOW
+from hpo.roster import BASE, BY_RUN, METHODS, SLOW, TPE
 from hpo.run import RESULTS
 from hpo.tasks import PROBLEMS, SCENARIOS, TABLES, data_folder
 
@@ -35,6 +36,7 @@ __all__ = ["Part", "page", "plan"]
 
 GRID = ((0.5, 50), (0.0, 50), (0.5, 100), (0.0, 100))  # noise and evaluations, in the order to run
 FIRST, LATER = (0, 2, 4), (6, 8, 10, 12, 14, 16, 18)
+RIVALS = {method: entry for method, entry in METHODS.items() if method != BY_RUN}
 LEAST = 0.01  # units: less regret is as good as none
 PAGE = """# Regret on surrogates of real tunings
 
@@ -47,7 +49,8 @@ A unit of an instance is the 95 % quantile of random configurations less their m
 in units. Regret is that of the recommended point, without noise, from the best value known, in units; less than {least}
 counts as {least}. "/ random" is the geometric mean over instances of the method's median divided by random search's;
 "ours /" is that of Quadrat's median divided by the method's, both with 95 % bootstrap intervals over seeds. Ranks are
-taken within each instance and seed, among the methods that have rows on all instances; 1 is the best.
+taken within each instance and seed, among the methods that have rows on all instances; 1 is the best. A method with
+fewer seeds than others has them for want of time.
 
 {parts}
 
@@ -105,18 +108,38 @@ def _part(rows: Sequence[Row], noise: float, n: int) -> str:
     texts = [f"## Noise {noise:g}, {n} evaluations", _summary(compared, f"noise {noise:g}, n = {n}")]
     for scenario in SCENARIOS:
         problems = [problem for problem in TABLES if problem.startswith(f"{scenario}:")]
-        found = median_table(compared, problems, METHODS)
+        found = median_table(compared, problems, RIVALS)
         if found:
             texts.append(f"### {scenario}: medians at noise {noise:g}, n = {n}\n\n{found}")
-    return "\n\n".join(text for text in texts if text)
+    return "\n\n".join(text for text in [*texts, _by_run(compared, noise, n)] if text)
+
+
+def _by_run(compared: Comparison, noise: float, n: int) -> str:
+    """What it costs not to declare the conditional spaces; nothing where there are no rows."""
+    problems = [problem for problem in TABLES if compared.seeds(BY_RUN, problem)]
+    if not problems:
+        return ""
+    over = {other: compared.paired_ratio(BY_RUN, other, problems, "recommended", least=LEAST) for other in (OURS, TPE)}
+    medians = [
+        (
+            problem,
+            str(len(compared.seeds(BY_RUN, problem))),
+            *(f"{np.median(compared.regrets(method, problem, 'recommended')):.3g}" for method in (OURS, BY_RUN)),
+        )
+        for problem in problems
+    ]
+    head = (f"define-by-run, noise {noise:g}, n = {n}", "seeds", "declared", "by run")
+    declared, theirs = (words(over[other], len(problems)) for other in (OURS, TPE))
+    said = f"Regret by run over that declared, paired: {declared}; over TPE's: {theirs}."
+    return f"### Objectives that define their space as they run\n\n{table(head, medians)}\n\n{said}"
 
 
 def _summary(compared: Comparison, title: str) -> str:
     """Mean ranks and ratios over all instances."""
-    methods = [method for method in METHODS if compared.covers(method, TABLES)]
+    methods = [method for method in RIVALS if compared.covers(method, TABLES)]
     ranks = compared.ranks(methods, TABLES, "recommended") if len(methods) > 1 else {}
     lines = []
-    for method, entry in METHODS.items():
+    for method, entry in RIVALS.items():
         rank = ranks.get(method)
         over_base = None if method == BASE else compared.ratio(method, BASE, TABLES, "recommended")
         over = None if method == OURS else compared.ratio(OURS, method, TABLES, "recommended")

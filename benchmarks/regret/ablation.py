@@ -29,7 +29,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf, log
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from timing import table
@@ -189,7 +189,7 @@ VARIANTS = {
 class _Adapter(Quadrat):
     """Ours with a given method."""
 
-    recommends_along_the_way: ClassVar[bool] = False  # rows have no curves, and times are those of suggestions alone
+    recommends_along_the_way = False  # rows have no curves, and times are those of suggestions alone
 
     def __init__(self, space: Space, n: int, seed: int, method: Auto) -> None:
         super().__init__(space, n, seed)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from typing import ClassVar
 
 import numpy as np
 
@@ -29,7 +28,8 @@ class Adapter(ABC):
     """
 
     # Whether `recommend` may be called after every few evaluations: it costs little and leaves the run as it is.
-    recommends_along_the_way: ClassVar[bool] = True
+    recommends_along_the_way: bool = True
+    is_noisy: bool = True  # whether values have noise, for methods that have to be told; set before the first `ask`
 
     def __init__(self, space: Space, n: int, seed: int) -> None:
         self.space, self.n, self.seed = space, n, seed

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hpo import run, table, tasks, units
-from hpo.roster import BASE, METHODS
+from hpo.roster import BASE, BY_RUN, METHODS, TPE
 from regret.comparison import Comparison
 from regret.roster import OURS
 from regret.rows import Row, read_rows
@@ -172,6 +172,21 @@ def test_the_page_counts_even_seeds_of_the_instances_of_the_tables() -> None:
     text = table.page(rows)
     assert "| Quadrat | 3 | 1.00 (1.00 to 1.00) | 0.50 (0.50 to 0.50) |" in text
     assert "## Noise 0," not in text  # nothing was run there
+
+
+def test_define_by_run_is_compared_with_the_declared_form_and_is_no_rival() -> None:
+    rows: list[Row] = []
+    for method, regret in ((OURS, 0.5), (BY_RUN, 0.4), (TPE, 0.8), (BASE, 1.0)):
+        for problem in tasks.TABLES:
+            for seed in (0, 2, 4):
+                cell = {"method": method, "problem": problem, "seed": seed, "n": 50, "noise": 0.5}
+                regrets = dict.fromkeys(("recommended", "evaluated", "observed"), regret)
+                rows.append({**cell, "best": 1.0, "regret": regrets})
+    text = table.page(rows)
+    assert "| Quadrat | 3 | 1.00 (1.00 to 1.00) |" in text
+    assert f"| {METHODS[BY_RUN].title} |" not in text
+    assert "| rbv2_xgboost:1489 | 3 | 0.5 | 0.4 |" in text
+    assert "paired: 0.80 (0.80 to 0.80); over TPE's: 0.50 (0.50 to 0.50)." in text
 
 
 def test_regret_below_the_least_counts_as_it_and_seeds_share_their_best_value() -> None:

@@ -56,6 +56,37 @@ MEDIANS = """| method | seeds | p | q | r | / random | ours / |
 | Quadrat | 0.1 |  |
 """
 
+SURROGATES = """# Surrogates
+
+## Noise 0, 50 evaluations
+
+| noise 0, n = 50 | seeds | mean rank | regret / random's | ours / theirs |
+| --- | --- | --- | --- | --- |
+| Quadrat | 3 | 1.10 (1.00 to 1.20) | 0.20 (0.10 to 0.30) |  |
+| worse | 3 | 1.90 (1.80 to 2.00) | 0.60 (0.50 to 0.70) | 0.30 (0.20 to 0.40) |
+
+| method | seeds | a:1 | / random | ours / |
+| --- | --- | --- | --- | --- |
+| Quadrat | 3 | **0.1** | 0.20 (0.10 to 0.30) |  |
+
+## Noise 0.5, 50 evaluations
+
+| noise 0.5, n = 50 | seeds | mean rank | regret / random's | ours / theirs |
+| --- | --- | --- | --- | --- |
+| Quadrat | 3 | 1.50 (1.00 to 1.90) | 0.20 (0.10 to 0.30) |  |
+| even | 3 | 1.40 (1.10 to 2.00) | 0.60 (0.50 to 0.70) | 0.90 (0.70 to 1.10) |
+| few | 0 |  | 0.60 (too few seeds) | 0.90 (too few seeds, 1 of 2 problems) |
+
+| method | seeds | a:1 | b:1 | / random | ours / |
+| --- | --- | --- | --- | --- | --- |
+| Quadrat | 3 | **0.1** | 0.3 | 0.20 (0.10 to 0.30) |  |
+| even | 3 | 0.2 | **0.2** | 0.20 (0.10 to 0.30) | 0.90 (0.70 to 1.10) |
+
+## Runs that failed
+
+None.
+"""
+
 
 @pytest.mark.parametrize("page", MARKED, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_pages_show_what_is_committed(page: Path) -> None:
@@ -110,6 +141,16 @@ def test_what_is_lost_is_read_off_the_results() -> None:
     ]
     assert losses.beaten(MEDIANS) == [("q", "other"), ("r", "third")]
     assert losses.problems(MEDIANS) == ["p", "q", "r"]
+
+
+def test_what_is_lost_on_surrogates_is_read_for_each_noise_level() -> None:
+    where = "On surrogates of tunings, noise 0.5, 50 evaluations,"
+    assert losses.on_surrogates(SURROGATES) == [
+        f"{where} the mean rank of even 1.40 is better than ours, 1.50.",
+        f"{where} the interval of ours / theirs reaches 1 against even 0.90 (0.70 to 1.10).",
+        f"{where} there are too few seeds to compare with few.",
+        f"{where} another method has the lowest median on 1 of 2: b:1 (even).",
+    ]
 
 
 def test_the_program_for_ray_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

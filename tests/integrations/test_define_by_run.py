@@ -247,11 +247,10 @@ def test_bounds_other_than_those_of_the_search_space_are_warned_of() -> None:
 
 @pytest.mark.parametrize("known", [True, False])
 def test_what_is_known_is_not_warned_of(known: bool) -> None:
-    """Nor what has one value, what the user enqueued, nor what no search could tell apart."""
+    """Nor what has one value, nor what the user enqueued."""
 
     def fine(trial: Trial) -> float:
         params = qd.suggest(trial, TREE) if known else {"x": trial.suggest_float("x", 0, 1)}
-        trial.suggest_float("tiny", 0, 5e-324)
         return float(len(str(params))) + trial.suggest_int("one", 1, 1)
 
     study = optuna.create_study(sampler=QuadratSampler(seed=0, search_space=TREE if known else None))
@@ -259,6 +258,32 @@ def test_what_is_known_is_not_warned_of(known: bool) -> None:
     study.enqueue_trial({"model": "lgbm"})
     study.enqueue_trial({"model": "svm"})
     assert warned(lambda: study.optimize(fine, n_trials=8)) == []
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_parameter_that_no_search_could_tell_apart_is_warned_of(known: bool) -> None:
+    def fine(trial: Trial) -> float:
+        return trial.suggest_float("x", 0, 1) + trial.suggest_float("tiny", 0, 5e-324)
+
+    given = {"x": FloatDistribution(0, 1), "tiny": FloatDistribution(0, 5e-324)} if known else None
+    study = optuna.create_study(sampler=QuadratSampler(seed=0, search_space=given))
+    assert warned(lambda: study.optimize(fine, n_trials=3))[0] == (
+        "parameter 'tiny' is drawn at random: no number between 0 and 1 tells the values from 0.0 to 5e-324 apart;"
+        " search over a multiple or a difference instead"
+    )
+
+
+def test_of_choices_that_python_calls_equal_one_is_searched() -> None:
+    """Optuna takes 1 for True, so that no trial would ever have it, nor come to a branch behind it."""
+
+    def objective(trial: Trial) -> float:
+        choice = trial.suggest_categorical("choice", [None, True, "1", 1, 0, False])
+        return 0.0 if choice is None else 1.0 + (trial.suggest_float("x", 0, 1) if choice == "1" else 0.0)
+
+    study = optuna.create_study(sampler=QuadratSampler(seed=0))
+    warned(lambda: study.optimize(objective, n_trials=14))
+    assert {repr(trial.params["choice"]) for trial in study.trials} == {"None", "True", "'1'", "0"}
+    assert recommend(study).params == {"choice": None}
 
 
 def test_a_sampler_for_what_is_drawn_alone_is_the_users_choice() -> None:

@@ -18,7 +18,7 @@ from sklearn.model_selection import ShuffleSplit
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import quadrat as qd
-from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.errors import InvalidInput, NotAvailable, QuadratWarning
 from quadrat.integrations.folds import SameFolds, Subsampled
 from quadrat.integrations.halving import Candidate, Results, best_of, rungs_of
 from quadrat.integrations.sklearn_search import QuadratSearchCV
@@ -238,7 +238,7 @@ def test_progress_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "candidate 1 of 2"
     assert lines[2].startswith("candidate 2 of 2, best score so far ")
-    search(n_iter=2, verbose=0).fit(X, Y)
+    search(n_iter=9, verbose=0).fit(X, Y)
     assert not capsys.readouterr().out
 
 
@@ -263,8 +263,28 @@ def test_what_is_refused(more: dict[str, Any], says: str) -> None:
 
 
 @pytest.mark.parametrize(("least", "rungs"), [("smallest", [2, 6, 18]), ("exhaust", [6, 18]), (5, [6, 18]), (18, [18])])
+@pytest.mark.filterwarnings("ignore:resource. nothing is halved:quadrat.errors.QuadratWarning")
 def test_where_brackets_begin(least: int | str, rungs: list[int]) -> None:
     assert search(min_resources=least, n_iter=9).fit(X, Y).n_resources_[: len(rungs)] == rungs
+
+
+@pytest.mark.parametrize(
+    ("more", "cure"),
+    [
+        ({"n_iter": 8}, "expected n_iter of at least 9, got 8"),
+        ({"n_iter": 2, "min_resources": "smallest"}, "expected n_iter of at least 3, got 2"),
+        ({"n_iter": 9, "min_resources": 4}, "expected at least 3 times as much as the least, 4, got 9"),
+    ],
+)
+def test_a_search_that_halves_nothing_says_so(more: dict[str, Any], cure: str) -> None:
+    X, y = make_classification(60, 4, random_state=0)
+    search = QuadratSearchCV(
+        RandomForestClassifier(9, random_state=0), {"max_depth": (1, 5)}, resource="n_estimators", cv=2, random_state=0,
+        **more,
+    )  # fmt: skip
+    with pytest.warns(QuadratWarning, match=rf"nothing is halved, every candidate gets all of n_estimators: {cure}$"):
+        search.fit(X, y)
+    assert set(search.n_resources_) == {9}
 
 
 def test_it_is_cloned_and_set() -> None:

@@ -163,6 +163,22 @@ def test_all_settings_of_a_finite_space_are_listed() -> None:
     assert len(some) == 10_000
 
 
+def test_what_does_not_exist_in_a_setting_does_not_count() -> None:
+    """Six integers of ten values, of which three exist: 2,000 settings, though a million combinations of values."""
+    space = Space.from_dict(
+        {
+            **{f"deep_{i}": Int(0, 9, when={"kind": "a"}) for i in range(3)},  # before their parent
+            "kind": Categorical(["a", "b"]),
+            **{f"wide_{i}": Int(0, 9, when={"kind": "b"}) for i in range(3)},
+        }
+    )
+    listed = listed_settings(space)
+    assert listed is not None
+    assert len({tuple(params.items()) for params in space.from_units(listed)}) == len(listed) == 2000
+    np.testing.assert_array_equal(space.round(listed), listed)
+    assert listed_settings(Space(kind=Categorical(["a", "b"]), x=Float(0, 1, when={"kind": "a"}))) is None
+
+
 @pytest.mark.parametrize("method", ["Auto", "RandomSearch", "GPUCB", "UCB1", "ExpectedImprovement"])
 def test_one_feasible_setting_of_five_thousand_is_found(method: str) -> None:
     space = GRID.subject_to(lambda params: params["a"] == 17 and params["b"] == 93)

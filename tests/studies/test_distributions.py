@@ -60,12 +60,15 @@ def test_every_value_can_be_shown(name: str, all_of_them: list[Any]) -> None:
     assert {value for value in shown if value not in all_of_them} == set()
 
 
-def test_all_of_several_equal_choices_can_be_shown() -> None:
-    """Optuna reads each of them as the first."""
+def test_of_several_equal_choices_the_first_is_searched() -> None:
+    """Optuna reads each of them as the first: a trial that was given another has that one."""
     space = DistributionSpace({"p": DISTRIBUTIONS["equal choices"]})
-    shown = [space.show({"p": i})["p"] for i in range(5)]
-    assert [type(value) for value in shown] == [int, bool, float, str, type(None)]
+    assert space.space["p"] == Categorical((0, 3, 4))
+    shown = {space.show(params)["p"] for params in space.space.from_units(np.linspace(0, 1, 97)[:, None])}
+    assert shown == {1, "1", None}
     assert space.read({"p": "1"}) == {"p": 3}
+    assert space.read({"p": True}) == {"p": 0}
+    assert parameter_of(CategoricalDistribution([0, False, 0.0])) == Categorical((0,))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples
 
-from quadrat.errors import InvalidInput, NotAvailable, did_you_mean
+from quadrat.errors import InvalidInput, NotAvailable, QuadratWarning, did_you_mean
 from quadrat.integrations.folds import SameFolds, Subsampled, fold_effects, residual_deviation
 from quadrat.integrations.halving import Results, best_of, rungs_of
 from quadrat.integrations.sklearn_space import CandidateSpace
@@ -306,8 +306,22 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
                 f"resource: expected one that is not searched, got {self.resource!r}, which search_spaces has too;"
                 " leave it out there"
             )
-        most = self.n_iter // self.factor if self.min_resources == "exhaust" else self.n_iter
-        return rungs_of(*self._resources, self.factor, most)
+        exhaust = self.min_resources == "exhaust"
+        rungs = rungs_of(*self._resources, self.factor, self.n_iter // self.factor if exhaust else self.n_iter)
+        if len(rungs) == 1:
+            least, most = self._resources
+            enough = self.factor ** (1 + exhaust)
+            cure = (
+                f"expected n_iter of at least {enough}, got {self.n_iter}"
+                if least * self.factor <= most
+                else f"expected at least {self.factor} times as much as the least, {least}, got {most}"
+            )
+            warnings.warn(
+                f"resource: nothing is halved, every candidate gets all of {self.resource}: {cure}",
+                QuadratWarning,
+                stacklevel=2,
+            )
+        return rungs
 
     def _with_resource(self, candidate: dict[str, Any], resource: int) -> dict[str, Any]:
         """Return a candidate that has so much of the resource, where this is a parameter of the estimator."""

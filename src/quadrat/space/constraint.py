@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
-from math import prod
 from types import MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -30,7 +29,7 @@ _SHARE_STREAM = 0x5AFE  # names the stream of `check_share`, which belongs to no
 _TRIED, _ENOUGH = 20_000, 20  # settings that `check_share` draws at most, and feasible ones that it needs
 _FIRST, _LARGEST = 64, 2048  # settings in its first batch, and in its largest
 _BY_VALUE = {"cloudpickle", "dill"}  # packages that pickle functions by value, whatever their names
-MOST_LISTED = 10_000  # combinations of values up to which a finite space is listed
+MOST_LISTED = 10_000  # settings up to which a finite space is listed
 
 
 def passes(feasible: Feasible, params: Mapping[str, Any]) -> bool:
@@ -119,15 +118,22 @@ _ADVICE = (
 def listed_settings(space: Space) -> Array | None:
     """Return all settings of a finite space as rounded points, (n, D), each once, whether feasible or not.
 
-    None where a parameter is continuous, or where there are more than 10,000 combinations of values.
+    None where a parameter is continuous, or where there are more than 10,000 settings. What does not exist in a setting
+    does not count.
     """
-    axes = []
-    for name in space.axes:
-        axes.append(_coordinates(space[name].scale))
-        if prod(map(len, axes)) > MOST_LISTED or not len(axes[-1]):
+    points, left = np.full((1, space.dimension), 0.5), list(space.axes)
+    while left:
+        name = next(name for name in left if not set(space[name].when or ()) & set(left))  # parents first
+        left.remove(name)
+        values = _coordinates(space[name].scale)
+        axis = space.axes.index(name)
+        there = space.exists(points)[:, axis]
+        if not len(values) or len(points) + there.sum() * (len(values) - 1) > MOST_LISTED:
             return None
-    mesh = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, space.dimension)
-    return np.unique(space.round(mesh), axis=0)  # where a parameter does not exist, several points are one setting
+        with_values = np.repeat(points[there], len(values), axis=0)
+        with_values[:, axis] = np.tile(values, int(there.sum()))
+        points = np.vstack([points[~there], with_values])
+    return np.unique(space.round(points), axis=0)
 
 
 def _coordinates(scale: Scale) -> Array:

@@ -18,6 +18,7 @@ __all__ = [
     "OwnSpace",
     "Searched",
     "check_distributions",
+    "codes_of",
     "distribution_of",
     "only_value",
     "parameter_of",
@@ -47,7 +48,7 @@ class Searched(Protocol):
 def parameter_of(distribution: BaseDistribution) -> Parameter | None:
     """Return the parameter that a distribution is searched as; None where there is no such parameter.
 
-    A choice is searched as its index, because Optuna's choices may be equal to each other.
+    A choice is searched as its index, because Optuna's choices may be equal to each other: see `codes_of`.
     """
     try:
         if isinstance(distribution, FloatDistribution):
@@ -55,10 +56,26 @@ def parameter_of(distribution: BaseDistribution) -> Parameter | None:
         if isinstance(distribution, IntDistribution):
             return Int(distribution.low, distribution.high, log=distribution.log, step=distribution.step)
         if isinstance(distribution, CategoricalDistribution):
-            return Categorical(tuple(range(len(distribution.choices))))
+            return Categorical(codes_of(distribution))
     except InvalidInput:  # such as bounds that no float64 between 0 and 1 tells apart
         return None
     return None
+
+
+def codes_of(distribution: CategoricalDistribution) -> tuple[int, ...]:
+    """Return the indices of the choices that a trial can have.
+
+    Optuna finds the index of a choice by equality: of choices that Python calls equal, such as True and 1, a trial has
+    the first, whichever was suggested.
+
+    Examples
+    --------
+    >>> codes_of(CategoricalDistribution([None, True, "1", 1]))
+    (0, 1, 2)
+    """
+    return tuple(
+        code for code, choice in enumerate(distribution.choices) if distribution.to_internal_repr(choice) == code
+    )
 
 
 def distribution_of(parameter: Parameter) -> BaseDistribution:

@@ -17,7 +17,7 @@ from quadrat.space import Space
 from quadrat.space.parameter import Parameter
 from quadrat.space.space import parents_first, requirements
 from quadrat.studies.conditions import Branch, Form, Place, Requirement
-from quadrat.studies.distributions import only_value, parameter_of, searched_value, shown_value
+from quadrat.studies.distributions import codes_of, only_value, parameter_of, searched_value, shown_value
 
 __all__ = ["LearnedSpace"]
 
@@ -116,7 +116,7 @@ class LearnedSpace:
         """Return the codes of a parameter of the space that meet a condition; None where they cannot be listed."""
         distribution = self.of_axis[key]
         if isinstance(distribution, CategoricalDistribution):
-            return tuple(code for code in range(len(distribution.choices)) if condition.holds(code))
+            return tuple(code for code in codes_of(distribution) if condition.holds(code))
         if not isinstance(distribution, IntDistribution):
             return None
         values = range(distribution.low, distribution.high + 1, distribution.step)

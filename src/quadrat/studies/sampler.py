@@ -274,6 +274,13 @@ class QuadratSampler(BaseSampler):
     def _warn_of(self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> None:
         """Warn, once for each study, that a parameter is drawn at random although something is known."""
         if parameter_of(distribution) is None:
+            low, high = distribution.low, distribution.high  # type: ignore[attr-defined]  # numbers, then
+            self._warn(
+                study,
+                "too fine",
+                f"parameter {name!r} is drawn at random: no number between 0 and 1 tells the values from {low!r} to"
+                f" {high!r} apart; search over a multiple or a difference instead",
+            )
             return
         if self._own is not None or self._fixed is not None:
             known = self._fixed if self._own is None else self._own.distributions
