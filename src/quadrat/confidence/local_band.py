@@ -300,7 +300,7 @@ class LocalBand:
         return Interval(lower, upper)
 
     def compare(self, X: ArrayLike, z: ArrayLike) -> tuple[Interval, Array]:
-        """As of `AdaptiveBand`: the bands of the cells of x and of z hold everywhere, and the smaller bound is taken."""
+        """As of `AdaptiveBand`: the bands of the cells of x and of z hold everywhere, and the smaller bound counts."""
         points = self._points(X)
         there = self._points(np.asarray(z, dtype=np.float64)[None])
         at = self.interval(points)

@@ -7,8 +7,9 @@ mixture of kernels K_j and regularisers lambda_j in the supermartingale, weights
     A_j = I + K_j/lambda_j,
 
 at most the radius of any single (K_j, lambda_j) plus 2 sigma^2 log(1/w_j). In one event of probability 1 - delta
-||y - f|| <= R at all times, and there the band of every kernel and norm bound with ||f||_K <= B holds. So a whole curve of certificates holds at once. The regularisers are multiples of s^2, from 16 s^2 for a norm as large as the
-noise to 1e-8 s^2: they are no function of B or of the data. The noise is: sigma may not be chosen afterwards.
+||y - f|| <= R at all times, and there the band of every kernel and norm bound with ||f||_K <= B holds. So a whole curve
+of certificates holds at once. The regularisers are multiples of s^2, from 16 s^2 for a norm as large as the noise to
+1e-8 s^2: they are no function of B or of the data. The noise is: sigma may not be chosen afterwards.
 """
 
 from __future__ import annotations
