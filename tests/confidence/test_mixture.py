@@ -1,4 +1,4 @@
-"""One radius for every norm bound and several kernels: by brute force, its price, and coverage of a choice by the data."""
+"""One radius for every norm bound and several kernels: by brute force, its price, coverage of what the data choose."""
 
 from __future__ import annotations
 

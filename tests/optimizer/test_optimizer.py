@@ -270,7 +270,7 @@ def test_one_sentence_says_why_recommended_and_best_seen_differ(scripted: Make) 
 def test_a_recommendation_needs_no_certificate(scripted: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """A certificate is a branch and bound: `recommend` states an interval without one."""
     optimizer = run(optimizer_of(method=scripted(incumbent=SURE, certificate=CERTIFICATE)), [1.0])
-    monkeypatch.setattr(optimizer._search, "certificate", lambda point: pytest.fail("a certificate was computed"))
+    monkeypatch.setattr(optimizer._search, "certificate", lambda _: pytest.fail("a certificate was computed"))
     assert optimizer.recommend().certified_interval == (0.25, 1.0)
 
 

@@ -71,3 +71,21 @@ def test_the_threshold_is_in_the_units_of_f() -> None:
     other = LPGPUCB(kernel=KERNEL, norm_bound=1024.0, noise=102.4, budget=50)
     thresholds = [method.start(CUBE, 0).loop.threshold for method in (one, other)]  # type: ignore[attr-defined]
     assert thresholds[1] == 1024 * thresholds[0] > 0
+
+
+def test_the_threshold_decides_only_where_noise_is_as_large_as_f() -> None:
+    """Against the largest variation of any cell: above it, lines 9 and 12 never fire."""
+    largest = float(KERNEL.modulus([10.0, 10.0]))
+    settings = [
+        (1, 0.1, 60, 3.64),
+        (1, 0.1, 200, 2.61),
+        (2, 0.1, 60, 15.8),
+        (2, 0.1, 200, 14.6),
+        (1, 1.0, 60, 1.02),
+        (1, 1.0, 200, 0.84),
+    ]
+    for D, noise, n, expected in settings:
+        method = LP0(kernel=KERNEL, norm_bound=1.0, noise=noise, budget=n)
+        threshold = method.start(Domain.cube(D), 0).loop.threshold  # type: ignore[attr-defined]
+        assert threshold == pytest.approx(expected, rel=0.01)
+        assert (threshold > largest) == (noise == 0.1)

@@ -132,6 +132,10 @@ class SearchBand(Band, Protocol):
         """Within the block deviations count the rows of X as observed: good for choosing, not a bound on anything."""
 
     @abstractmethod
+    def sharpened(self, X: ArrayLike, x: ArrayLike, z: ArrayLike) -> Array:
+        """Return by how much an observation at each row of X would lower the variance of f(x) - f(z), shape (m,)."""
+
+    @abstractmethod
     def prefer(self, X: ArrayLike) -> None:
         """Let `quick_upper` be sharp at the rows of X; called at times that what was added decides."""
 
@@ -140,6 +144,17 @@ def compared_one_by_one(band: Band, X: ArrayLike, z: ArrayLike) -> tuple[Interva
     """Return `interval(X)` of a band, and upper(x) - lower(z): what any band knows of f(x) - f(z)."""
     at = band.interval(X)
     return at, at.upper - float(band.interval(np.asarray(z, dtype=np.float64)[None]).lower[0])
+
+
+def variance_taken(posterior: GaussianProcess, X: ArrayLike, x: ArrayLike, z: ArrayLike) -> Array:
+    """Return (c(x', x) - c(x', z))^2 / (sigma(x')^2 + lambda) at the rows x' of X: what an observation there takes.
+
+    c is the posterior covariance; pending points count as observed.
+    """
+    points = as_points(X, name="X")
+    covariance = posterior.covariance(points, np.vstack([np.asarray(x), np.asarray(z)]))
+    variance = posterior.predict(points).deviation ** 2
+    return np.asarray((covariance[:, 0] - covariance[:, 1]) ** 2 / (variance + posterior.noise_variance))
 
 
 def rejection_at(level: float, why: str) -> str:
@@ -243,6 +258,10 @@ class OnePosterior(Posteriors):
     def mean(self, X: ArrayLike) -> Array:
         """Return the posterior mean at the rows of X, shape (m,)."""
         return self._gp.predict_mean(X)
+
+    def sharpened(self, X: ArrayLike, x: ArrayLike, z: ArrayLike) -> Array:
+        """Return by how much an observation at each row of X would lower the variance of f(x) - f(z), shape (m,)."""
+        return variance_taken(self._gp, X, x, z)
 
     def prefer(self, X: ArrayLike) -> None:
         """Nothing to choose at any X: this band has one regulariser."""
@@ -422,6 +441,10 @@ class AdaptiveBand(Posteriors):
         """Why what was added rejects the assumptions, or None."""
         return self._rejection
 
+    def sharpened(self, X: ArrayLike, x: ArrayLike, z: ArrayLike) -> Array:
+        """Return by how much an observation at each row of X would lower the variance of f(x) - f(z), shape (m,)."""
+        return variance_taken(self._posteriors[LADDER.index(4.0)], X, x, z)
+
     def prefer(self, X: ArrayLike) -> None:
         """Let `quick_upper` use the two regularisers that bound f lowest at the rows of X."""
         cross = self._base.cross(X)
@@ -482,12 +505,11 @@ class AdaptiveBand(Posteriors):
         of_z = -ceiling
         for posterior, reach in zip(self._posteriors, self._reach, strict=True):
             here, pair = posterior.predict_differences(cross, at, prior)
-            there = posterior.predict_from_cross(at)
-            half = reach * here.deviation
-            np.maximum(lower, here.mean - half, out=lower)
-            np.minimum(upper, here.mean + half, out=upper)
+            low, high = here.mean - reach * here.deviation, here.mean + reach * here.deviation
+            np.maximum(lower, low[:-1], out=lower)
+            np.minimum(upper, high[:-1], out=upper)
             np.minimum(apart, pair.mean + reach * pair.deviation, out=apart)
-            of_z = max(of_z, float(there.mean[0] - reach * there.deviation[0]))
+            of_z = max(of_z, float(low[-1]))
         return Interval(lower, upper), np.minimum(apart, upper - of_z)
 
 

@@ -1,8 +1,8 @@
 """Certificate curves: the certificate under each norm bound, for one kernel or several, all of them at once.
 
-Nobody knows B, and nobody knows the length-scale. With the radius of `quadrat.confidence.mixture`, which is no function of
-either, every value of every curve holds in one event of probability 1 - delta: those of a kernel and B with ||f||_K <= B
-hold, whichever the reader picks, after looking. What the data can reject of them: docs/guides/certificates.md.
+Nobody knows B, and nobody knows the length-scale. With the radius of `quadrat.confidence.mixture`, which is no function
+of either, every value of every curve holds in one event of probability 1 - delta: those of a kernel and B with
+||f||_K <= B hold, whichever the reader picks, after looking. experiments/misstated.py shows what the data can reject.
 """
 
 from __future__ import annotations

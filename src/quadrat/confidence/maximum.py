@@ -80,6 +80,10 @@ class CertifiedGap:
         max_x f(x) - f(z) is at most this, in the units of f.
     maximum
         max f is at most this.
+    points
+        The points x that were looked at, shape (m, D).
+    values
+        Bounds of f(x) - f(z) there, shape (m,).
     resolved, contradicted
         As of `CertifiedMaximum`.
 
@@ -94,6 +98,8 @@ class CertifiedGap:
 
     value: float
     maximum: float
+    points: Array
+    values: Array
     resolved: bool
     contradicted: bool = False
 
@@ -189,7 +195,9 @@ def certified_gap(
 
     cover = _Cover(band, dimension, look, most)
     resolved = cover.refine(max_cells, tolerance)
-    return CertifiedGap(cover.value, cover.highest, resolved, cover.contradicted)
+    return CertifiedGap(
+        cover.value, cover.highest, cover.points.copy(), cover.values.copy(), resolved, cover.contradicted
+    )
 
 
 class _Cover:
@@ -239,6 +247,11 @@ class _Cover:
     def points(self) -> Array:
         """What was looked at, shape (m, D)."""
         return np.asarray(self._points.view)
+
+    @property
+    def values(self) -> Array:
+        """Upper bounds of what is maximised there, shape (m,)."""
+        return np.asarray(self._values.view)
 
     @property
     def lowers(self) -> Array:

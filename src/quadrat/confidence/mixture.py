@@ -1,14 +1,15 @@
 """Bands for every norm bound and several kernels at once: which of them is looked at may depend on the data.
 
-The radius of `AdaptiveBand` bounds ||y - f||^2 whatever f is; kernel and B enter only where the ball does. With a mixture
-of kernels K_j and regularisers lambda_j in the supermartingale, weights w_j fixed beforehand, it becomes
+The radius of `AdaptiveBand` bounds ||y - f||^2 whatever f is; kernel and B enter only where the ball does. With a
+mixture of kernels K_j and regularisers lambda_j in the supermartingale, weights w_j fixed beforehand, it becomes
 
-    R^2 = 2 sigma^2 log(1/delta) - 2 sigma^2 log sum_j w_j det(I + K_j/lambda_j)^(-1/2) exp(-y^T (K_j/lambda_j + I)^-1 y / 2 sigma^2),
+    R^2 = 2 sigma^2 log(1/delta) - 2 sigma^2 log sum_j w_j det(A_j)^(-1/2) exp(-y^T A_j^-1 y / 2 sigma^2),
+    A_j = I + K_j/lambda_j,
 
 at most the radius of any single (K_j, lambda_j) plus 2 sigma^2 log(1/w_j). In one event of probability 1 - delta
-||y - f|| <= R at all times, and there every band of every kernel and norm bound for which ||f||_K <= B holds holds. So a
-whole curve of certificates holds at once. The regularisers are multiples of s^2, from 16 s^2 for a norm as large as the
-noise to 1e-8 s^2: they are no function of B or of the data. The noise is: sigma may not be chosen afterwards.
+||y - f|| <= R at all times, and there the band of every kernel and norm bound with ||f||_K <= B holds. So a whole curve
+of certificates holds at once. The regularisers are multiples of s^2, from 16 s^2 for a norm as large as the noise to
+1e-8 s^2: they are no function of B or of the data. The noise is: sigma may not be chosen afterwards.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class SimultaneousBands:
         }
 
     def add(self, X: ArrayLike, y: ArrayLike) -> None:
-        """Observe y, shape (k,), at the rows of X, shape (k, D), replicates one by one; bands made before stay as are."""
+        """Observe y, shape (k,), at the rows of X, shape (k, D); bands that were made before stay as they are."""
         points = as_points(X, name="X")
         values = as_vector(y, length=len(points), name="y")
         for kernel in self.kernels:

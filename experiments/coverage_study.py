@@ -1,23 +1,24 @@
 """Does anything that is certified ever fail? Whole runs of many kinds, every statement checked at every step.
 
-    python experiments/coverage.py [--smoke] [--runs 1000] [--workers 2] [--report]
+    python experiments/coverage_study.py [--smoke] [--runs 1000] [--workers 2] [--report]
 
 Each run draws its setting from its seed: the kernel (Matérn 1/2, 3/2, 5/2, squared exponential, rational quadratic),
 length-scale .15 to .6, D = 1 to 3, sigma (.02, .1, .5, 1), f of norm exactly B = 1, noise at sigma (Gaussian, signs, or
 uniform and narrower), n = 15 to 60, and what chooses the points:
 
-- LP: LP-GP-UCB of degree 0 or 1, with its own certificate (band, averages, polynomials); one point at a time, in batches
-  of 3, in a context, or under a known constraint;
+- LP: LP-GP-UCB of degree 0 or 1, with its own certificate (band, averages, polynomials); one point at a time, in
+  batches of 3, in a context, or under a known constraint;
 - Sobol, random: points that know nothing; random points come in pairs of replicates;
 - Auto: the default method, whose points are certified afterwards by a band;
 - adversary: knows f, and evaluates where the band is nearest to failing, or at the worst point.
 
 Checked after every evaluation, delta = .05: the intervals at 48 points, at the maximiser and at the points evaluated;
 the bound of the maximum; the certificate of the recommended point; and, by pairs, that of a point which the run chose
-with f known, to be as bad as it can. A run in which any of these fails once counts, as does one in which the data reject
-the (true) assumptions.
+with f known, to be as bad as it can. A run in which any of these fails once counts, as does one in which the data
+reject the (true) assumptions.
 
-Finished runs are kept as JSON lines in experiments/results/coverage.jsonl and not run again; --report prints the table.
+Finished runs are kept as JSON lines in experiments/results/coverage_study.jsonl and not run again; --report prints the
+table.
 """
 
 from __future__ import annotations
@@ -134,13 +135,14 @@ class Chooser:
         return found
 
 
-def run(seed: int) -> Row:
-    """One run: its setting, whether anything failed, and the certificate at the end."""
+def run(seed: int, n: int = 0) -> Row:
+    """One run, of n evaluations where that is positive: its setting, what failed, and the certificate at the end."""
     rng = generator(seed, 90)
     kind, kernel = CHOOSERS[seed % len(CHOOSERS)], kernel_of(rng)
     D = int(rng.integers(2 if kind == "LP, contexts" else 1, 4))
     noise = float(rng.choice([0.02, 0.1, 0.5, 1.0]))
-    n = int(rng.choice([15, 30, 60] if kind != "Auto" else [12, 20]))
+    drawn = int(rng.choice([15, 30, 60] if kind != "Auto" else [12, 20]))
+    n = n or drawn
     errors = int(rng.integers(3))
     f = draw_rkhs_function(kernel, D, norm=1.0, rng=rng)
     best_x, best = f.maximum()
@@ -213,9 +215,13 @@ def main() -> None:
     """Run what is missing, then report."""
     chosen = options(__doc__, runs=1000)
     if chosen.smoke:
-        rows = run_here(run, cells(8))
+        rows = run_here(run, [{**cell, "n": 6} for cell in cells(8)])
     else:
-        rows = finished("coverage") if chosen.report else complete("coverage", run, cells(chosen.runs), chosen.workers)
+        rows = (
+            finished("coverage_study")
+            if chosen.report
+            else complete("coverage_study", run, cells(chosen.runs), chosen.workers)
+        )
     print(report(rows))
 
 
