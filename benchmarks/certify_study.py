@@ -4,8 +4,8 @@
 
 A study of Floats, by random search, in a journal; D = 2 and 5; plain values with noise .05. Measured is the time that a
 user waits for `quadrat certify`: the study is opened, read and certified, the point that the default method recommends
-and one more setting, with 4,096 cells. CPU seconds of one process, one BLAS
-thread, medians: what it takes where nothing else runs.
+and one more setting, with 4,096 cells. CPU seconds of one process, one BLAS thread, medians: what it takes where
+nothing else runs.
 """
 
 from __future__ import annotations
