@@ -5,8 +5,9 @@ import pytest
 
 from quadrat.confidence import Assumptions, UserHolder
 from quadrat.errors import InvalidInput
-from quadrat.kernels import Matern, OnAxes, SquaredExponential
+from quadrat.kernels import GammaExponential, Kernel, Matern, OnAxes, RationalQuadratic, SquaredExponential
 from quadrat.partition import Cell, PartitionTree
+from quadrat.randomness import generator
 
 
 def test_variation_is_the_modulus_times_the_norm() -> None:
@@ -63,3 +64,40 @@ def test_the_rule_halves_the_axis_of_largest_variation() -> None:
 def test_bad_input(build: object, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         build()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Matern(2.5, [0.3, 0.7], amplitude=2.0),
+        Matern(1.5, 0.4),
+        Matern(1.2, 0.4),
+        SquaredExponential([0.2, 0.5]),
+        RationalQuadratic(0.4),
+        Matern(2.5, 0.3) + Matern(1.5, 0.8, amplitude=0.5),
+        OnAxes(Matern(2.5, 0.3), [1]) + OnAxes(SquaredExponential(0.5), [0]),
+    ],
+    ids=str,
+)
+def test_interpolation_between_corners_is_off_by_no_more_than_stated(kernel: Kernel) -> None:
+    """The norm of f -> f(x) - sum_v p_v f(v), which some f attains, is computed as a matrix form and compared."""
+    given = Assumptions(kernel, 3.0, 0.1)
+    for sides in ([0.4, 0.4], [0.1, 0.02], [0.0, 0.3], [0.01, 0.01]):
+        corners = np.array([[i, j] for i in (0.0, 1.0) for j in (0.0, 1.0)])
+        worst = 0.0
+        for t in [*generator(4).random((40, 2)), np.array([0.5, 0.5])]:
+            weights = np.prod(np.where(corners > 0, t, 1 - t), axis=1)
+            points = np.vstack([t, corners]) * sides
+            functional = np.append(1.0, -weights)
+            worst = max(worst, 3.0 * float(np.sqrt(max(functional @ kernel(points) @ functional, 0.0))))
+        bound = float(given.interpolation_error(sides))
+        assert worst <= bound * (1 + 1e-6) + 1e-7
+        if max(sides) <= 0.1:
+            assert bound <= 2.5 * worst + 1e-6, "and it is not much more than that"
+
+
+@pytest.mark.parametrize(
+    "kernel", [Matern(0.5, 0.3), Matern(0.8, 0.3), GammaExponential(1.0, 0.3), Matern(2.5) * Matern(2.5)]
+)
+def test_where_nothing_is_known_of_interpolation_it_is_infinite(kernel: Kernel) -> None:
+    assert Assumptions(kernel, 1.0, 0.1).interpolation_error([0.1, 0.1]) == np.inf

@@ -9,7 +9,6 @@ from quadrat.confidence import (
     AdaptiveBand,
     Assumptions,
     SimpleBand,
-    certificate_curve,
     certified_maximum,
     certify,
     remaining_regret,
@@ -105,28 +104,6 @@ def test_a_simple_band_certifies_too() -> None:
     assert certify(adaptive, dimension=1).value < certify(simple, dimension=1).value
 
 
-def test_curve_shows_what_each_bound_buys_and_which_are_rejected() -> None:
-    rng = generator(11)
-    f = draw_rkhs_function(KERNEL, 2, norm=2.0, rng=rng)
-    X = rng.random((100, 2))
-    y = f(X) + 0.1 * rng.normal(size=100)
-    curve = certificate_curve(KERNEL, X, y, noise=0.1, norm_bounds=[0.25, 0.5, 2.0, 4.0, 8.0], max_cells=300)
-    assert curve.rejected[0]
-    assert not any(curve.rejected[2:])
-    assert np.isnan(curve.values[0])
-    assert curve.values[2] < curve.values[3] < curve.values[4], "a larger B costs width"
-    assert curve.smallest_unrejected in (0.5, 2.0)
-    assert "rejected by the data" in str(curve)
-    all_out = certificate_curve(KERNEL, X, y, noise=0.1, norm_bounds=[0.1], max_cells=20)
-    assert all_out.smallest_unrejected is None
-
-
-@pytest.mark.parametrize("bounds", [[], [0.0], [-1.0, 2.0]])
-def test_bad_bounds(bounds: list[float]) -> None:
-    with pytest.raises(InvalidInput, match="norm_bounds"):
-        certificate_curve(KERNEL, [[0.5]], [0.0], noise=0.1, norm_bounds=bounds)
-
-
 def test_rounding_cannot_undercut() -> None:
     assert remaining_regret(1.0, 1.0, 1.0) == pytest.approx(1e-9)
 
@@ -140,18 +117,6 @@ def test_points_outside_the_cube_are_no_candidates() -> None:
     certificate = certify(band, dimension=1)
     assert certificate.rejection is None
     assert 0 <= certificate.point[0] <= 1
-
-
-def test_the_floor_under_the_norm_lies_above_every_rejected_bound() -> None:
-    rng = generator(0)
-    f = draw_rkhs_function(KERNEL, 2, rng=rng, norm=4.0)
-    X = rng.random((100, 2))
-    y = f(X) + 0.1 * rng.normal(size=100)
-    bounds = np.geomspace(1e-6, 8, 9)
-    curve = certificate_curve(KERNEL, X, y, noise=0.1, norm_bounds=bounds, max_cells=64)
-    assert all(curve.rejected[:6]), "tiny bounds are rejected too"
-    assert curve.smallest_unrejected is not None
-    assert 0.5 < curve.smallest_unrejected <= 8
 
 
 @pytest.mark.parametrize(

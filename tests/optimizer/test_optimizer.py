@@ -270,7 +270,7 @@ def test_one_sentence_says_why_recommended_and_best_seen_differ(scripted: Make) 
 def test_a_recommendation_needs_no_certificate(scripted: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """A certificate is a branch and bound: `recommend` states an interval without one."""
     optimizer = run(optimizer_of(method=scripted(incumbent=SURE, certificate=CERTIFICATE)), [1.0])
-    monkeypatch.setattr(optimizer._search, "certificate", lambda point: pytest.fail("a certificate was computed"))
+    monkeypatch.setattr(optimizer._search, "certificate", lambda _: pytest.fail("a certificate was computed"))
     assert optimizer.recommend().certified_interval == (0.25, 1.0)
 
 
@@ -321,7 +321,8 @@ def test_where_there_is_no_certificate_the_reason_is_given(
 
 def test_rejected_assumptions(scripted: Make) -> None:
     rejected = Certificate(float("nan"), np.array([0.25]), (0.0, 1.0), 1.0, "B is too small")
-    optimizer = run(optimizer_of(method=scripted(incumbent=SURE, certificate=rejected)), [1.0])
+    incumbent = Incumbent(np.array([0.25]), 0.5)  # then the search states no interval
+    optimizer = run(optimizer_of(method=scripted(incumbent=incumbent, certificate=rejected)), [1.0])
     report = optimizer.certificate()
     assert (report.value, report.rejected) == (None, "B is too small")
     assert report.reason == "B is too small"

@@ -14,7 +14,8 @@ from scipy.stats import binom
 
 from problems import from_rkhs
 from quadrat._core.arrays import Array
-from quadrat.confidence import Certificate, certificate as certificates, certified_gap
+from quadrat.confidence import Certificate, certified_gap
+from quadrat.confidence import certificate as certificates
 from quadrat.gp import realised_gain
 from quadrat.kernels import Kernel, Matern, OnAxes
 from quadrat.methods.base import Axis, Domain, Observation

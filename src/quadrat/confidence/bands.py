@@ -132,6 +132,10 @@ class SearchBand(Band, Protocol):
         """Within the block deviations count the rows of X as observed: good for choosing, not a bound on anything."""
 
     @abstractmethod
+    def sharpened(self, X: ArrayLike, x: ArrayLike, z: ArrayLike) -> Array:
+        """Return by how much an observation at each row of X would lower the variance of f(x) - f(z), shape (m,)."""
+
+    @abstractmethod
     def prefer(self, X: ArrayLike) -> None:
         """Let `quick_upper` be sharp at the rows of X; called at times that what was added decides."""
 
@@ -140,6 +144,17 @@ def compared_one_by_one(band: Band, X: ArrayLike, z: ArrayLike) -> tuple[Interva
     """Return `interval(X)` of a band, and upper(x) - lower(z): what any band knows of f(x) - f(z)."""
     at = band.interval(X)
     return at, at.upper - float(band.interval(np.asarray(z, dtype=np.float64)[None]).lower[0])
+
+
+def variance_taken(posterior: GaussianProcess, X: ArrayLike, x: ArrayLike, z: ArrayLike) -> Array:
+    """Return (c(x', x) - c(x', z))^2 / (sigma(x')^2 + lambda) at the rows x' of X: what an observation there takes.
+
+    c is the posterior covariance; pending points count as observed.
+    """
+    points = as_points(X, name="X")
+    covariance = posterior.covariance(points, np.vstack([np.asarray(x), np.asarray(z)]))
+    variance = posterior.predict(points).deviation ** 2
+    return np.asarray((covariance[:, 0] - covariance[:, 1]) ** 2 / (variance + posterior.noise_variance))
 
 
 def rejection_at(level: float, why: str) -> str:
@@ -243,6 +258,10 @@ class OnePosterior(Posteriors):
     def mean(self, X: ArrayLike) -> Array:
         """Return the posterior mean at the rows of X, shape (m,)."""
         return self._gp.predict_mean(X)
+
+    def sharpened(self, X: ArrayLike, x: ArrayLike, z: ArrayLike) -> Array:
+        """Return by how much an observation at each row of X would lower the variance of f(x) - f(z), shape (m,)."""
+        return variance_taken(self._gp, X, x, z)
 
     def prefer(self, X: ArrayLike) -> None:
         """Nothing to choose at any X: this band has one regulariser."""
@@ -373,14 +392,16 @@ class AdaptiveBand(Posteriors):
         self._update()
 
     def _update(self) -> None:
-        """Recompute sqrt(R^2/a + B^2 - y^T (K + a I)^-1 y) for every a."""
+        noise = self.assumptions.noise**2 * (2 * np.log(1 / self.band_delta) + self._base.logdet)
+        self._update_within(noise + self.regulariser * self._base.quadratic_form)
+
+    def _update_within(self, squared_radius: float) -> None:
+        """Recompute sqrt(R^2/a + B^2 - y^T (K + a I)^-1 y) for every a, R^2 the squared radius."""
         given = self.assumptions
         quadratic = np.array([posterior.quadratic_form for posterior in self._posteriors])
-        a = np.array(LADDER) * self.regulariser
-        noise = given.noise**2 * (2 * np.log(1 / self.band_delta) + self._base.logdet)
-        fit = self.regulariser * self._base.quadratic_form
-        squares = (noise + fit) / a + given.norm_bound**2 - quadratic
-        scale = (noise + fit) / a + given.norm_bound**2 + quadratic
+        a = np.array([posterior.noise_variance for posterior in self._posteriors])
+        squares = squared_radius / a + given.norm_bound**2 - quadratic
+        scale = squared_radius / a + given.norm_bound**2 + quadratic
         if (squares < -_SLACK * scale).any():
             at = int(np.argmin(squares / scale))
             self._reject(
@@ -419,6 +440,10 @@ class AdaptiveBand(Posteriors):
     def rejection(self) -> str | None:
         """Why what was added rejects the assumptions, or None."""
         return self._rejection
+
+    def sharpened(self, X: ArrayLike, x: ArrayLike, z: ArrayLike) -> Array:
+        """Return by how much an observation at each row of X would lower the variance of f(x) - f(z), shape (m,)."""
+        return variance_taken(self._posteriors[LADDER.index(4.0)], X, x, z)
 
     def prefer(self, X: ArrayLike) -> None:
         """Let `quick_upper` use the two regularisers that bound f lowest at the rows of X."""

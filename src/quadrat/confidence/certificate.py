@@ -15,22 +15,19 @@ claimed, and its second branch ignores the mean: docs/errata.md.)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from quadrat._core.arrays import Array, ArrayLike, as_points, as_vector
+from quadrat._core.arrays import Array, ArrayLike
 from quadrat._core.printing import printed
-from quadrat.confidence.assumptions import Assumptions, UserHolder
-from quadrat.confidence.bands import AdaptiveBand, Band, contradiction
+from quadrat.confidence.bands import Band, contradiction
 from quadrat.confidence.maximum import CertifiedMaximum, certified_gap, certified_maximum
 from quadrat.errors import InvalidInput
-from quadrat.kernels import Kernel
 from quadrat.partition.unit_cube import as_unit_point
 
-__all__ = ["Certificate", "CertificateCurve", "certificate_curve", "certify", "remaining_regret"]
+__all__ = ["Certificate", "Effort", "certificate_at", "certify", "remaining_regret"]
 
 
 @dataclass(frozen=True)
@@ -54,11 +51,12 @@ class Certificate:
 
     Examples
     --------
+    >>> from quadrat.confidence import AdaptiveBand, Assumptions
     >>> from quadrat.kernels import Matern
     >>> band = AdaptiveBand(Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.05), delta=0.05)
-    >>> found = certify(band, dimension=1)  # nothing observed: all that is known is |f| <= B s
+    >>> found = certify(band, dimension=1)  # nothing observed: all that is known is how far f varies
     >>> found.certified_interval, round(found.value, 2), found.rejection
-    ((-1.0, 1.0), 2.0, None)
+    ((-1.0, 1.0), 0.98, None)
     """
 
     value: float
@@ -125,6 +123,7 @@ def certify(
     Examples
     --------
     >>> import numpy as np
+    >>> from quadrat.confidence import AdaptiveBand, Assumptions
     >>> from quadrat.kernels import Matern
     >>> x = np.linspace(0, 1, 21)[:, None]
     >>> y = -((x[:, 0] - 0.3) ** 2)
@@ -132,7 +131,7 @@ def certify(
     >>> band.add(x, y)
     >>> found = certify(band, dimension=1)
     >>> bool(abs(found.point[0] - 0.3) < 0.1), round(found.value, 2)
-    (True, 0.1)
+    (True, 0.05)
     >>> elsewhere = certify(band, dimension=1, point=[0.5])
     >>> bool(elsewhere.value > found.value), elsewhere.point.tolist()
     (True, [0.5])
@@ -207,101 +206,3 @@ def certificate_at(
         return Certificate(float("nan"), z, (low, high), highest, rejection)
     value = min(left, remaining_regret(gap.value, 0.0, ceiling))
     return Certificate(value, z, (low, high), min(highest, high + gap.value), None)
-
-
-@dataclass(frozen=True)
-class CertificateCurve:
-    """What each norm bound would buy. Nobody knows B: each value stands under its own B.
-
-    Attributes
-    ----------
-    norm_bounds
-        The values of B, shape (m,).
-    values
-        The certificate under each, shape (m,), in the units of f; NaN where the data reject that B.
-    rejected
-        Whether the data reject it, one for each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from quadrat.kernels import Matern
-    >>> x = np.linspace(0, 1, 21)[:, None]
-    >>> y = -((x[:, 0] - 0.3) ** 2)
-    >>> curve = certificate_curve(Matern(2.5, 0.5), x, y, noise=0.01, norm_bounds=[0.1, 1.0, 4.0])
-    >>> curve.rejected, curve.smallest_unrejected
-    ((True, False, False), 1.0)
-    """
-
-    norm_bounds: Array
-    values: Array
-    rejected: tuple[bool, ...]
-
-    __repr__ = printed
-
-    @property
-    def smallest_unrejected(self) -> float | None:
-        """The smallest B on the curve above all that the data reject: not an estimate of B, a floor under it."""
-        floor = max((float(b) for b, out in zip(self.norm_bounds, self.rejected, strict=True) if out), default=0.0)
-        return min((float(b) for b in self.norm_bounds if b > floor), default=None)
-
-    def __str__(self) -> str:
-        rows = ["norm bound B   certificate"]
-        for bound, value, out in zip(self.norm_bounds, self.values, self.rejected, strict=True):
-            rows.append(f"{bound:12.4g}   {'rejected by the data' if out else f'{value:.4g}'}")
-        return "\n".join(rows)
-
-
-def certificate_curve(
-    kernel: Kernel,
-    X: ArrayLike,
-    y: ArrayLike,
-    *,
-    noise: float,
-    norm_bounds: Sequence[float] | Array,
-    delta: float = 0.05,
-    holder: UserHolder | None = None,
-    max_cells: int = 1024,
-) -> CertificateCurve:
-    """Compute the certificate for each norm bound from the same observations.
-
-    Parameters
-    ----------
-    kernel, noise, holder
-        The other assumptions, fixed before the data.
-    X, y
-        Observations, shapes (n, D) and (n,), replicates one by one.
-    norm_bounds
-        Values of B > 0, shape (m,).
-    delta
-        Each certificate alone holds with probability 1 - delta if its B is right; the whole delta goes to the band.
-    max_cells
-        Effort of the branch and bound for max f (see `certified_maximum`).
-
-    Returns
-    -------
-    CertificateCurve
-        One certificate for each norm bound.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from quadrat.kernels import Matern
-    >>> x = np.linspace(0, 1, 21)[:, None]
-    >>> y = -((x[:, 0] - 0.3) ** 2)
-    >>> curve = certificate_curve(Matern(2.5, 0.5), x, y, noise=0.01, norm_bounds=[1.0, 4.0])
-    >>> curve.values.round(2).tolist()
-    [0.1, 0.19]
-    """
-    points = as_points(X, dimension=kernel.dimension, name="X")
-    values = as_vector(y, length=len(points), name="y")
-    bounds = as_vector(norm_bounds, name="norm_bounds")
-    if not len(bounds) or (bounds <= 0).any():
-        raise InvalidInput(f"norm_bounds: expected positive numbers, at least one, got {norm_bounds!r}")
-    certificates = []
-    for bound in bounds:
-        band = AdaptiveBand(Assumptions(kernel, float(bound), noise, holder), delta)
-        band.add(points, values)
-        certificates.append(certify(band, dimension=points.shape[1], max_cells=max_cells))
-    rejected = tuple(certificate.rejection is not None for certificate in certificates)
-    return CertificateCurve(bounds, np.array([certificate.value for certificate in certificates]), rejected)

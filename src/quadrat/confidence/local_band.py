@@ -273,6 +273,15 @@ class LocalBand:
             result[rows] = band.optimism(some)
         return result
 
+    def sharpened(self, X: ArrayLike, x: ArrayLike, z: ArrayLike) -> Array:
+        """As of `AdaptiveBand`, by the band of the cell that z lies in; 0 for points that do not count for it."""
+        points, there = self._points(X), self._points(np.asarray(z, dtype=np.float64)[None])
+        home = self._tree.locate(there[0])
+        result = np.zeros(len(points))
+        near = self._belong(home, points)
+        result[near] = next(self._by_cell(there))[0].sharpened(points[near], x, there[0])
+        return result
+
     def mean(self, X: ArrayLike) -> Array:
         """Return the posterior mean at the rows of X, shape (m,); as of `AdaptiveBand`."""
         points = self._points(X)
@@ -291,7 +300,7 @@ class LocalBand:
         return Interval(lower, upper)
 
     def compare(self, X: ArrayLike, z: ArrayLike) -> tuple[Interval, Array]:
-        """As of `AdaptiveBand`: the bands of the cells that x and z lie in hold everywhere, and the smaller is taken."""
+        """As of `AdaptiveBand`: the bands of the cells of x and of z hold everywhere, and the smaller bound counts."""
         points = self._points(X)
         there = self._points(np.asarray(z, dtype=np.float64)[None])
         at = self.interval(points)

@@ -80,6 +80,10 @@ class CertifiedGap:
         max_x f(x) - f(z) is at most this, in the units of f.
     maximum
         max f is at most this.
+    points
+        The points x that were looked at, shape (m, D).
+    values
+        Bounds of f(x) - f(z) there, shape (m,).
     resolved, contradicted
         As of `CertifiedMaximum`.
 
@@ -89,11 +93,13 @@ class CertifiedGap:
     >>> from quadrat.kernels import Matern
     >>> band = AdaptiveBand(Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.05), delta=0.05)
     >>> round(certified_gap(band, [0.5], dimension=1).value, 2)  # nothing observed: the modulus of what is furthest
-    0.87
+    0.98
     """
 
     value: float
     maximum: float
+    points: Array
+    values: Array
     resolved: bool
     contradicted: bool = False
 
@@ -175,7 +181,7 @@ def certified_gap(
     >>> z = np.array([0.3])
     >>> apart = certified_maximum(band, dimension=1).value - band.interval(z[None]).lower[0]
     >>> round(float(apart), 2), round(certified_gap(band, z, dimension=1).value, 2)
-    (0.27, 0.17)
+    (0.23, 0.15)
     """
     z = as_unit_point(point, dimension=dimension)
     given = band.assumptions
@@ -189,7 +195,9 @@ def certified_gap(
 
     cover = _Cover(band, dimension, look, most)
     resolved = cover.refine(max_cells, tolerance)
-    return CertifiedGap(cover.value, cover.highest, resolved, cover.contradicted)
+    return CertifiedGap(
+        cover.value, cover.highest, cover.points.copy(), cover.values.copy(), resolved, cover.contradicted
+    )
 
 
 class _Cover:
@@ -239,6 +247,11 @@ class _Cover:
     def points(self) -> Array:
         """What was looked at, shape (m, D)."""
         return np.asarray(self._points.view)
+
+    @property
+    def values(self) -> Array:
+        """Upper bounds of what is maximised there, shape (m,)."""
+        return np.asarray(self._values.view)
 
     @property
     def lowers(self) -> Array:

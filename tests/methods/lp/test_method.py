@@ -218,7 +218,7 @@ def test_an_answer_is_the_same_whichever_answers_were_given_before(
     rejects nothing.
     """
     f = draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(seed, 10))
-    stated = LPGPUCB(kernel=KERNEL, norm_bound=norm_bound, noise=noise, budget=60)
+    stated = LPGPUCB(kernel=KERNEL, norm_bound=norm_bound, noise=noise, budget=60, goal="regret")
     found = []
     for order in (list(QUESTIONS), list(QUESTIONS)[::-1]):
         search = stated.start(Domain.cube(1), seed)
@@ -484,3 +484,37 @@ def test_replicates_are_told_to_bands_of_cells_one_by_one() -> None:
     assert isinstance(search.certificate(search.recommend().x), Certificate)
     assert cells_of(search) > 1
     assert len(search.band.x) <= 20
+
+
+def test_every_second_trial_sharpens_the_certificate() -> None:
+    """The others are those of Algorithm 1; what is certified at the end is less than with all of them."""
+    ends = {}
+    for goal in ("certificate", "regret"):
+        f = draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(7, 10))
+        search = LPGPUCB(kernel=KERNEL, norm_bound=1.0, noise=0.1, budget=40, goal=goal).start(Domain.cube(1), 7)
+        why = []
+        for i in range(40):
+            proposal = search.ask(i, NONE)
+            why.append(proposal.why == "sharpens the certificate most")
+            y = float(f(proposal.x)) + 0.1 * generator(7, i, 5).normal()
+            search.tell(Observation(i, proposal.x, np.array([y])))
+        certificate = search.certificate(search.recommend().x)
+        assert isinstance(certificate, Certificate)
+        ends[goal] = certificate.value
+        assert why == [goal == "certificate" and i % 2 == 1 for i in range(40)]
+    assert ends["certificate"] < ends["regret"]
+
+
+def test_a_batch_that_sharpens_repeats_no_pending_point() -> None:
+    search = LPGPUCB(kernel=KERNEL, norm_bound=1.0, noise=0.1, budget=40).start(Domain.cube(1), 7)
+    for i in range(6):
+        search.tell(Observation(i, np.array([i / 5]), np.array([0.1 * i])))
+    pending = NONE
+    for i in range(6, 14):
+        pending = np.vstack([pending, search.ask(i, pending).x])
+    assert len(np.unique(pending, axis=0)) == len(pending)
+
+
+def test_the_goal_is_one_of_two() -> None:
+    with pytest.raises(InvalidInput, match='goal: expected "certificate" or "regret", got \'speed\''):
+        LPGPUCB(kernel=KERNEL, norm_bound=1.0, noise=0.1, budget=40, goal="speed")  # type: ignore[arg-type]

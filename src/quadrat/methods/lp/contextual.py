@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from quadrat._core.arrays import Array, Bools, Ints
-from quadrat.confidence import Assumptions, Certificate
-from quadrat.confidence.certificate import certificate_at
+from quadrat.confidence import Assumptions, Certificate, CertifiedGap, certified_gap
+from quadrat.confidence.certificate import Effort, certificate_at
 from quadrat.confidence.slices import SliceAssumptions, SliceBand
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Domain
@@ -191,6 +191,12 @@ class ContextualLPSearch(CertifiedSearch):
     def _certificate_at(self, point: Array, known: Any) -> Certificate:
         view = SliceBand(self.band, self._context_of(point))
         return replace(certificate_at(view, point[view.free], EFFORT, **known), point=point)
+
+    def _gap(self, z: Array, effort: Effort) -> CertifiedGap:
+        view = SliceBand(self.band, self._context_of(z))
+        how: Any = {"max_cells": effort.max_cells, "tolerance": effort.tolerance}
+        found = certified_gap(view, z[view.free], dimension=int(view.free.sum()), **how)
+        return replace(found, points=view.joint(found.points))
 
     def _context_of(self, point: Array) -> Array:
         return np.where(self.loop.slices.free, np.nan, point)

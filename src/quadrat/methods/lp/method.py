@@ -6,7 +6,7 @@ Shekhar and Javidi, Multi-Scale Zero-Order Optimization of Smooth Functions in a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from quadrat.kernels import Kernel
 from quadrat.methods.base import Domain, Method, MethodFacts, Search
 from quadrat.methods.lp.contextual import ContextualLPSearch
 from quadrat.methods.lp.other_forms import LEARNED, SKETCHED, LearnedSearch, SketchedSearch
-from quadrat.methods.lp.search import CellOptions, CertifiedSearch
+from quadrat.methods.lp.search import CellOptions, CertifiedSearch, Goal
 from quadrat.partition import MAX_CELLS
 from quadrat.randomness import generator
 
@@ -57,6 +57,9 @@ class LPGPUCB(Method):
         How many uniform points come first where the kernel is learned.
     max_cells
         When this many cells exist, cells are evaluated instead of split.
+    goal
+        "certificate": every second trial is where it sharpens the certificate most, the others are those of Algorithm
+        1. "regret": all are those, which loses less on the way and certifies less at the end.
     sketch
         How to sketch the posterior, in place of the certified bands (`quadrat.methods.lp.other_forms`): for many
         thousands of evaluations. Nothing is certified then.
@@ -92,6 +95,9 @@ class LPGPUCB(Method):
     n_initial: int = 5
     max_cells: int = field(default=MAX_CELLS)
     sketch: Sketch | None = None
+    goal: Goal = "certificate"
+
+    version: ClassVar[int] = 2  # 2: every second trial sharpens the certificate; the threshold is in units of B
 
     def __post_init__(self) -> None:
         keep_plain(self)
@@ -101,6 +107,8 @@ class LPGPUCB(Method):
             raise InvalidInput(f"degree: expected 0, 1 or 2, got {self.degree!r}")
         if self.threshold is not None:
             as_number(self.threshold, name="threshold", at_least=0.0)
+        if self.goal not in get_args(Goal):
+            raise InvalidInput(f'goal: expected "certificate" or "regret", got {self.goal!r}')
         if not isinstance(self.sketch, Sketch | None):
             raise InvalidInput(f"sketch: expected Sketch(...) or None for certified bands, got {self.sketch!r}")
         if self.as_printed:  # version 0.1 had it, and wrote as_printed=False in its states
@@ -125,7 +133,9 @@ class LPGPUCB(Method):
             return LearnedSearch(self, domain, seed)
         self.kernel.check_dimension(domain.dimension)
         given = self._assumptions(self.kernel)
-        chosen: dict[str, Any] = {name: getattr(self, name) for name in ("budget", "degree", "delta", "max_cells")}
+        chosen: dict[str, Any] = {
+            name: getattr(self, name) for name in ("budget", "degree", "delta", "max_cells", "goal")
+        }
         options = CellOptions(**chosen, threshold=self._threshold(self.kernel, self.noise, domain.dimension))
         if self.sketch is not None:
             return SketchedSearch(given, domain, seed, options, sketch=self.sketch)
@@ -166,6 +176,8 @@ class LP0(LPGPUCB):
     ----------
     kernel, norm_bound, noise, budget, delta, threshold, holder, as_printed, n_initial, max_cells, sketch
         As of `LPGPUCB`.
+    goal
+        As of `LPGPUCB`; the regret here.
     degree
         k; 0 here, and best left so.
 
@@ -188,6 +200,7 @@ class LP0(LPGPUCB):
     )
 
     degree: int = 0
+    goal: Goal = "regret"
 
 
 def information_gain(kernel: Kernel, n: int, noise_variance: float, dimension: int) -> InformationGain:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from quadrat._core.arrays import Array
-from quadrat.confidence import Assumptions, Certificate, remaining_regret
+from quadrat.confidence import Assumptions, Certificate, CertifiedGap, certified_gap, remaining_regret
 from quadrat.confidence.bands import SearchBand, contradiction
 from quadrat.confidence.certificate import Effort, certificate_at
 from quadrat.confidence.local_band import CAPACITY
@@ -27,6 +27,8 @@ __all__ = ["DRAWS", "EFFORT", "CellLoop", "CellOptions", "CertifiedSearch", "Rou
 
 DRAWS = 7  # uniform points of the chosen cell that compete with its centre in many dimensions
 EFFORT = Effort(2048, 0.002)  # of the branch and bound behind a certificate
+STEER = Effort(256, 0.01)  # of the one behind a choice
+Goal: TypeAlias = Literal["certificate", "regret"]
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,8 @@ class CellOptions:
         B s gamma_n / sqrt(n), compared with the variation over a cell.
     max_cells
         The cap on cells.
+    goal
+        Whether every second trial sharpens the certificate, or all serve the regret (Algorithm 1).
     """
 
     budget: int
@@ -202,6 +206,7 @@ class CellOptions:
     delta: float
     threshold: float
     max_cells: int
+    goal: Goal = "regret"
 
 
 class CertifiedSearch(Search):
@@ -240,6 +245,7 @@ class CertifiedSearch(Search):
             fixed=np.isin(np.arange(domain.dimension), domain.context) if domain.context else None,
         )
         self.loop = self._loop(seed, options)
+        self._goal = options.goal
         self._standard_errors = False
         self._n_told = 0
         # The last answers: in a context, or of a point, after so many trials and rounds.
@@ -267,7 +273,30 @@ class CertifiedSearch(Search):
 
     def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
         self._check(context)
-        return self.loop.ask(number, pending, context)
+        proposal = self.loop.ask(number, pending, context)
+        if self._goal == "regret" or number % 2 == 0 or not self._n_told:
+            return proposal
+        return self._sharpening(proposal, pending, context)
+
+    def _sharpening(self, proposal: Proposal, pending: Array, context: Array | None) -> Proposal:
+        """Evaluate where it sharpens the certificate most: every second trial, the others are those of Algorithm 1.
+
+        z is the point to recommend, and x the one with the largest bound of f(x) - f(z), which is what the certificate
+        is. Of the points that were looked at and those observed, the one is taken whose observation lowers the variance
+        of f(x) - f(z) most: often between them, or at one of them. All bounds hold wherever is evaluated.
+        """
+        z = self._surest(context).point
+        gap = self._gap(z, STEER)
+        points = gap.points
+        x = points[int(np.argmax(np.where((points == z).all(axis=1), -np.inf, gap.values)))]
+        tried = self._tried(context)
+        candidates = self.domain.permitted(np.vstack([points, tried[((tried >= 0) & (tried <= 1)).all(axis=1)]]))
+        free = ~(candidates[:, None] == pending[None]).all(-1).any(1)
+        with self.band.pending(pending) if len(pending) else nullcontext():
+            taken = np.where(free, self.band.sharpened(candidates, x, z), 0.0)
+        if not taken.max() > 0:
+            return proposal
+        return Proposal(candidates[int(np.argmax(taken))], "sharpens the certificate most")
 
     def tell(self, observation: Observation) -> None:
         self._n_told += 1
@@ -367,6 +396,10 @@ class CertifiedSearch(Search):
     def _certificate_at(self, point: Array, known: Any) -> Certificate:
         """As of `quadrat.confidence.certificate_at`, in the point's context where there are contexts."""
         return certificate_at(self.band, point, EFFORT, **known)
+
+    def _gap(self, z: Array, effort: Effort) -> CertifiedGap:
+        """Bound max f - f(z) in the context of z, (D,); what was looked at are points of the cube."""
+        return certified_gap(self.band, z, dimension=len(z), max_cells=effort.max_cells, tolerance=effort.tolerance)
 
     def _context_of(self, point: Array) -> Array | None:  # noqa: ARG002  # only in `ContextualLPSearch`
         """Return the context that a point (D,) lies in, as of `ask`; None where there are no contexts."""
