@@ -6,8 +6,9 @@ Functions of norm exactly 1 under Matérn 5/2 with length-scale .3, noise .1; D 
 functions in turn. The default method chooses 60 points; then the run is certified, delta = .05, under the truth and
 under assumptions of which one number is wrong by a factor. "Violated": the objective lies outside of an interval of the
 recommended point or of the one with the best guaranteed value, or has a regret above its bound, at n = 15, 30 or 60.
-"Rejected": at one of these moments the data reject the assumptions, so that nothing is certified. Widening (a larger
-norm or noise, a shorter length-scale) assumes less and is never wrong here, only wider.
+"Rejected": at one of these moments the data reject the assumptions, so that nothing is certified. A larger norm or
+noise assumes less: never wrong, only wider. A length-scale c times shorter needs a norm bound c^(D/2) times larger to
+contain the same functions (Bull 2011); the row has the same bound, and is not true of all of them.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ WRONG: dict[str, tuple[float, float, float, float]] = {  # factors of length-sca
     "noise half of the truth": (1, 1, 0.5, 2.5),
     "noise a quarter of the truth": (1, 1, 0.25, 2.5),
     "squared exponential, same length-scale": (1, 1, 1, np.inf),
-    "length-scale half of the truth": (0.5, 1, 1, 2.5),
+    "length-scale half of the truth, same norm bound": (0.5, 1, 1, 2.5),
     "norm bound 2 times the truth": (1, 2, 1, 2.5),
     "noise 2 times the truth": (1, 1, 2, 2.5),
 }

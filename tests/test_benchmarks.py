@@ -29,7 +29,7 @@ PEERS = ROOT / ".venv-peers" / "bin" / "python"
         ("report_page.py", "| trials | CPU s |"),
         ("calibration.py", "| runs of | how many | 50 % interval holds |"),
         ("uneven_noise.py", "| noise | points | slope found |"),
-        ("certify_study.py", "| D | trials | seconds |"),
+        ("certify_study.py", "| D | trials | CPU seconds |"),
         ("demo.py", "| workers | runs | 50 % holds in |"),
         ("failures.py", "| problem | seeds | failures of 8, ours |"),
         ("regret/parallel.py", "| evaluations | problems | seeds | recommended / sequential |"),

@@ -102,3 +102,15 @@ def test_figures_of_the_second_range(documented: Documented) -> None:
     assert rough is not None
     documented("E55", f"{rough:.1f}")
     documented("E55", f"{-1 / 5:.1f}")
+
+
+def test_figures_of_the_gain_along_the_run(documented: Documented) -> None:
+    """nu = 2.5, D = 2: along the run n^.417; at most, by the paper's source n^.545, by the newer one n^.286."""
+    along, quoted = hierarchical_gain_power(2.5, 2), srinivas_gain_power(2.5, 2)
+    newer = Matern(2.5).information_gain_rate(2).power
+    assert newer < along < quoted
+    for power in (along, quoted, newer):
+        documented("E56", f"{power:.3f}")
+    for nu in (1.01, 1.5, 2.5, 4.0, 10.0, 100.0):
+        for dimension in range(1, 12):
+            assert Matern(nu).information_gain_rate(dimension).power < hierarchical_gain_power(nu, dimension)

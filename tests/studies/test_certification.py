@@ -186,6 +186,35 @@ def test_bounds_that_changed_are_refused_until_they_are_stated() -> None:
     assert any("outside of the search space, which do not count" in note for note in found.notes)
 
 
+def with_another(trial: optuna.Trial, choices: list[int]) -> float:
+    kind = trial.suggest_categorical("kind", choices)
+    return objective(trial) + 0.3 * (kind == 2)
+
+
+def test_a_search_space_without_a_parameter_that_varies_is_refused() -> None:
+    """What is left is no function: at one rate and width the objective has two values."""
+    space = qd.Space(rate=qd.Float(1e-4, 1.0, log=True), width=qd.Float(0, 40))
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(lambda trial: with_another(trial, [1, 2]), n_trials=6)
+    with pytest.raises(
+        NotAvailable, match="expected a search space with all parameters that vary, got one without kind"
+    ):
+        qd.certify(study, STATED, search_space=space, **SAID)
+    same = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    same.optimize(lambda trial: with_another(trial, [1]), n_trials=6)
+    assert qd.certify(same, STATED, search_space=space, max_cells=16, **SAID).n_values == 6
+
+
+def test_a_parameter_that_never_varies_may_be_part_of_a_setting() -> None:
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(lambda trial: with_another(trial, [1]), n_trials=6)
+    asked = {"rate": 0.1, "width": 9.0, "kind": 1}
+    [point] = qd.certify(study, STATED, params=asked, max_cells=16, **SAID).asked
+    assert point.params == asked
+    with pytest.raises(InvalidInput, match="params: expected a setting of rate, width"):
+        qd.certify(study, STATED, params={**asked, "kind": 2}, **SAID)
+
+
 def test_settings_of_other_parameters_or_bounds_are_refused() -> None:
     study = study_of(optuna.samplers.RandomSampler(seed=0), 4)
     for wrong in ({"rate": 0.1}, {"rate": 0.1, "width": 90.0}):

@@ -42,6 +42,7 @@ COLUMNS = {
     "gain": "an upper value of what could still be gained",
     "stop": "`stop_at_gain`",
     "certificate": "a certificate from LPGPUCB with stated assumptions",
+    "certify": "`certify` after the fact, with stated assumptions: `Optimizer.certify`, and `qd.certify(study)`",
     "predict": "`predict` at any setting",
     "report": "`report_html` and `quadrat report`",
     "sampler": "`QuadratSampler` in an Optuna study, and `qd.recommend(study)`",
@@ -70,6 +71,8 @@ def noisy(params: Mapping[str, Any]) -> float:
 
 PLAIN = qd.Space(x=qd.Float(0, 1), y=qd.Float(0, 1))
 CERTIFYING = qd.LPGPUCB(kernel=qd.Matern(2.5, 1.0), norm_bound=4.0, noise=0.01, budget=40)
+STATED = qd.RunAssumptions(kernel=qd.Matern(2.5, 1.0), lengthscales="unit cube", norm_bound=4.0, offset=0.0, noise=0.01)
+SAID: dict[str, Any] = {"stated_before_data": True, "every_value_counts": True, "failures_ignore_noise": True}
 
 
 @dataclass(frozen=True)
@@ -187,6 +190,18 @@ class Row:
         best = max(value({**found.params, "x": x, "y": 0.0}) for x in np.linspace(0, 1, 101))
         assert best - value(found.params) <= report.value
 
+    def certify(self) -> None:
+        optimizer = self.begin(self.method)
+        self.check_certified(optimizer.certify(STATED, max_cells=256, **SAID))
+
+    def check_certified(self, found: qd.Certification) -> None:
+        """See that what is certified is true."""
+        assert found.rejected is None
+        assert found.recommended is not None
+        low, high = found.recommended.certified_interval
+        assert low <= value(found.recommended.params) <= high
+        assert 1.0 - value(found.recommended.params) <= found.recommended.remaining_regret
+
     def predict(self) -> None:
         params = dict(self.optimizer.trials[0].params)
         [at] = self.optimizer.predict([params])
@@ -284,6 +299,9 @@ class StudyRow(Row):
     def certificate(self) -> None:
         qd.Optimizer(PLAIN, direction="maximize", method=CERTIFYING).add_trials(self.ran)
 
+    def certify(self) -> None:
+        self.check_certified(qd.certify(self.ran, STATED, max_cells=256, **SAID))
+
     def predict(self) -> None:
         optimizer = qd.Optimizer(PLAIN, direction="maximize")
         optimizer.add_trials(self.ran)
@@ -335,7 +353,7 @@ def cell(row: Row, column: str) -> Cell:
             getattr(row, column.lower())()
     except (qd.QuadratError, ValueError) as error:  # Optuna wants some of its own refusals as ValueError
         return Cell(False, " ".join(str(error).split()))
-    return Cell(True, "" if column == "certificate" else str(row.method or ""))
+    return Cell(True, "" if column in ("certificate", "certify") else str(row.method or ""))
 
 
 # --- the rows

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from quadrat.errors import InvalidInput
-from quadrat.theory import CATALOGUE, Bound, Certainty, Power, Rate
+from quadrat.kernels import SquaredExponential
+from quadrat.theory import CATALOGUE, Bound, Certainty, Power, Rate, rates
 
 
 def test_power_is_a_number_or_a_reason() -> None:
@@ -39,3 +40,18 @@ def test_catalogue_has_unique_keys_and_says_everything() -> None:
 def test_certainties_are_ordered_and_explained() -> None:
     assert [certainty.rank for certainty in Certainty] == list(range(len(Certainty)))
     assert all(certainty.meaning.endswith(".") for certainty in Certainty)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 5])
+def test_no_rate_for_squared_exponentials_beats_the_lower_bound_by_a_logarithm(dimension: int) -> None:
+    """Of rows whose powers of log n are tracked; an upper bound of n^.5 alone is below n^.5 (log n)^(D/4)."""
+    table = rates(SquaredExponential(), dimension)
+    lower = table["lower-bound"].cumulative.log_power
+    assert lower is not None
+    for key in ("gp-ucb", "igp-ucb", "lp-gp-ucb-0", "rips", "gp-threds", "bpe"):
+        power = table[key].cumulative
+        assert (power.exponent, power.log_power is not None) == (0.5, True)
+        assert power.log_power is not None
+        assert power.log_power > lower
+    for key in ("rips", "gp-threds", "bpe"):
+        assert table[key].cumulative.log_power == (dimension + 1) / 2

@@ -31,6 +31,7 @@ from quadrat.studies.recommendation import StudyRun, run_of
 __all__ = ["certify"]
 
 P = ParamSpec("P")
+_NOTHING = object()
 _MOST_NAMED = 5  # numbers of trials that are listed
 
 
@@ -118,6 +119,7 @@ def certify(
     running = sum(trial.state is TrialState.RUNNING for trial in trials)
     failed = sum(trial.state is TrialState.FAIL for trial in trials)
     check_missing(said, failed=failed, unfinished=running)
+    _check_whole(run)
     if search_space is None and kept_space(study) is None:
         _check_bounds(trials, run)
     found = run.optimizer.certify(
@@ -134,12 +136,33 @@ def certify(
 
 def _read(run: StudyRun, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters of the study as those of the run."""
-    names = run.searched.distributions
-    complete = set(names) <= set(params) <= {*names, *run.alone, *run.missing}  # a learned space would take the middle
-    inside = run.searched.read(params) if complete else None
+    names, constant = run.searched.distributions, _constant(run.trials)
+    there = set(names) <= set(params)  # a learned space would take the middle of what is not there
+    known = all(name in names or constant.get(name, _NOTHING) == value for name, value in params.items())
+    inside = run.searched.read(params) if there and known else None
     if inside is None:
         raise InvalidInput(f"params: expected a setting of {', '.join(names)} within their bounds, got {params!r:.120}")
     return inside
+
+
+def _constant(trials: Sequence[FrozenTrial]) -> dict[str, Any]:
+    """Return the parameters that all trials have, with one and the same value."""
+    first = trials[0].params
+    return {
+        name: value
+        for name, value in first.items()
+        if all(trial.params.get(name, _NOTHING) == value for trial in trials)
+    }
+
+
+def _check_whole(run: StudyRun) -> None:
+    """Refuse a search space that lacks parameters which vary: what is left is no function of its parameters."""
+    vary = [name for name in run.missing if name not in _constant(run.trials)]
+    if vary:
+        raise NotAvailable(
+            f"certify: expected a search space with all parameters that vary, got one without {', '.join(vary)}: the"
+            " objective is no function of the others alone; pass a search_space= that has them"
+        )
 
 
 def _check_bounds(trials: Sequence[FrozenTrial], run: StudyRun) -> None:
