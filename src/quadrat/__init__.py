@@ -38,7 +38,19 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     from quadrat.integrations import QuadratSampler, QuadratSearchCV, journal_storage, recommend, suggest
     from quadrat.kernels import Matern, SquaredExponential
     from quadrat.loop import Result, maximize, minimize
-    from quadrat.methods import CGPUCB, LPGPUCB, MFGPUCB, Auto, LevelSet, Method, RandomSearch, SobolSearch, StableOpt
+    from quadrat.methods import (
+        CGPUCB,
+        LPGPUCB,
+        MFGPUCB,
+        Auto,
+        FittedSafe,
+        LevelSet,
+        Method,
+        RandomSearch,
+        Safe,
+        SobolSearch,
+        StableOpt,
+    )
     from quadrat.optimizer import (
         FAILED,
         Advice,
@@ -49,6 +61,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
         Measured,
         Optimizer,
         Recommendation,
+        SafeRegionReport,
         Trial,
         TrialRecord,
     )
@@ -62,9 +75,9 @@ _HOME = {
     "integrations": "QuadratSampler QuadratSearchCV journal_storage recommend suggest",
     "kernels": "Matern SquaredExponential",
     "loop": "Result maximize minimize",
-    "methods": "Auto CGPUCB LPGPUCB LevelSet MFGPUCB Method RandomSearch SobolSearch StableOpt",
+    "methods": "Auto CGPUCB FittedSafe LPGPUCB LevelSet MFGPUCB Method RandomSearch Safe SobolSearch StableOpt",
     "optimizer": "Advice BestSeen CertificateReport Estimate FAILED LevelSetReport"
-    " Measured Optimizer Recommendation Trial TrialRecord",
+    " Measured Optimizer Recommendation SafeRegionReport Trial TrialRecord",
     "space": "Categorical Context Fidelity Fixed Float Int Space",
 }
 # Names that were here in version 0.1: they still resolve, with a warning that says where they are now.
@@ -98,6 +111,7 @@ __all__ = [
     "Context",
     "Estimate",
     "Fidelity",
+    "FittedSafe",
     "Fixed",
     "Float",
     "Int",
@@ -117,6 +131,8 @@ __all__ = [
     "RandomSearch",
     "Recommendation",
     "Result",
+    "Safe",
+    "SafeRegionReport",
     "SobolSearch",
     "Space",
     "SquaredExponential",

@@ -8,6 +8,7 @@ from quadrat.optimizer.method_choice import DEFAULT_METHOD
 from quadrat.optimizer.optimizer import Optimizer
 from quadrat.optimizer.outcome import FAILED, Estimate, Measured, Outcome
 from quadrat.optimizer.reports import CertificateReport, Recommendation, WorstCase
+from quadrat.optimizer.safe_region import SafeCell, SafeRegionReport
 from quadrat.optimizer.trial import BestSeen, Trial, TrialRecord
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "Optimizer",
     "Outcome",
     "Recommendation",
+    "SafeCell",
+    "SafeRegionReport",
     "Trial",
     "TrialRecord",
     "WorstCase",

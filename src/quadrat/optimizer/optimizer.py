@@ -36,6 +36,7 @@ from quadrat.optimizer.reports import (
 )
 from quadrat.optimizer.robust import robust_recommendation
 from quadrat.optimizer.run import VERSION, Event, Run, check_header, copied, nothing_feasible_in_context
+from quadrat.optimizer.safe_region import SafeRegionReport, safe_region_of
 from quadrat.optimizer.trial import BestSeen, Trial, TrialRecord
 from quadrat.randomness import generator
 from quadrat.space import Space
@@ -541,6 +542,25 @@ class Optimizer:
         return level_set_of(self._space, self._method, self._history, self._direction, self._search)
 
     @with_own_numerics
+    def safe_region(self) -> SafeRegionReport:
+        """Return where no limit is broken, as far as that is certified, and what could be reached at most.
+
+        Returns
+        -------
+        SafeRegionReport
+            Cells that tile the space, each with its label, and how much better anything within reach can be.
+
+        Raises
+        ------
+        NotAvailable
+            The method certifies nothing (`FittedSafe`).
+        InvalidInput
+            The method keeps no limits (`Safe` does).
+        """
+        require(self._method, "safe regions", "safe_region() is for methods that keep limits")
+        return safe_region_of(self._space, self._method, self._history, self._direction, self._search)
+
+    @with_own_numerics
     def certificate_curve(self, norm_bounds: Sequence[float] | Array) -> CertificateCurve:
         """Return what each norm bound would certify from the outcomes so far, all else as the method assumes.
 
@@ -670,7 +690,7 @@ class Optimizer:
 
     def _is_certified(self, context: Mapping[str, Any] | None) -> bool:
         """Whether what the search certifies of the recommended point stands in this run."""
-        if "level sets" in self._method.facts.handles:  # these certify labels and intervals, no remaining regret
+        if {"level sets", "safe regions"} & {*self._method.facts.handles}:  # these certify intervals, no regret
             return why_not_certified(self._space, self._method, self._history) is None
         return self.certificate(context).value is not None
 
