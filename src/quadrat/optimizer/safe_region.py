@@ -44,7 +44,7 @@ class SafeCell:
     volume
         The box's share of the space, on the scales that are searched (log, for log parameters).
     reachable
-        Whether a safe search from the stated settings could ever evaluate in the box, as far as is known.
+        Whether some of the box may be within reach: safe, or certified by steps from what is.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class SafeRegionReport:
     share
         How much of the space is certified to be safe, in [0, 1].
     reachable_share
-        How much of the space could be reached at most, whatever is still evaluated.
+        How much of the space is within reach at most: what is certified, and what steps from there could certify.
     remaining
         Nothing within reach is better than the recommended point by more than this; None where nothing is certified.
     best_reachable

@@ -62,7 +62,7 @@ class SafeMethod(Method):
             The space is not one of Floats alone, does not have a setting, or does not allow it.
         """
         name = type(self).__name__
-        rough = [domain.called(axis) for axis in np.flatnonzero(~domain.continua)]
+        rough = [domain.called(axis) for axis in np.flatnonzero(~domain.continua).tolist()]
         if rough:
             raise InvalidInput(
                 f"space: expected Floats without steps or conditions for {name}, got {', '.join(rough)}: what is known"

@@ -4,13 +4,15 @@ A cell is safe where the lower bounds of all guarded functions over it clear the
 bound of one does not reach its limit. Bounds lead from points to a cell as in `quadrat.methods.level_sets.cells`: from
 its centre by omega, or from its corners by the second-order rule.
 
-What is reachable is the closure of the stated points under
+Within reach is the closure of what is certified now, the stated points among it, under
 
     x is reached if for each guarded g a reached x' has g(x') - omega(x - x') >= h.
 
 With upper bounds in the place of g and the least distance between cells in that of x - x', this closure over cells
-holds the one of the functions themselves, and with it every closure that asks for more, such as g(x') - epsilon. So the
-largest upper bound of the objective over these cells bounds all that a safe search could ever find.
+holds the one of the functions themselves, and with it every closure that asks for more, such as g(x') - epsilon [the
+reachable set of Sui et al. 2015, section 3]. So the largest upper bound of the objective over these cells bounds the
+best value within reach. Bands know more than omega, and may later certify a place that no such steps lead to: then
+more is within reach than before.
 """
 
 from __future__ import annotations
@@ -33,10 +35,10 @@ UNSAFE, UNKNOWN, SAFE = -1, 0, 1
 """The labels of cells."""
 
 _CELLS = 2048  # at most
-_FEWEST = 64  # cells at least, where nothing is decided yet
+_FEWEST = 512  # cells at least: a map needs some, decided or not
 _MOST_CORNERS = 16  # of a cell: above four dimensions a cell is bounded from its centre alone
 _DEEPEST = 40  # halvings
-_SHARE = 0.05  # of the width of a cell's bounds: when less is lost for the cell's size, halving it decides nothing
+_SHARE = 0.02  # of the width of a cell's bounds: when less is lost for the cell's size, halving it decides nothing
 _BLOCK = 128  # cells whose distances to all others are looked at together
 
 
@@ -54,7 +56,7 @@ class SafeRegion:
     low, high
         Bounds of the objective over each cell, shape (k,).
     reachable
-        Which cells a safe search could reach, as far as is known, shape (k,): none else, whatever it evaluates.
+        Which cells may be within reach, shape (k,): no other is.
     best_reachable
         The objective is at most this over everything reachable; None where nothing is certified.
     delta
@@ -148,7 +150,7 @@ class _Cells:
         ]
         watched = [coarse[index] for index, guard in enumerate(self.bounds.guards) if guard.limit is not None]
         hopeful = (label != UNSAFE) & (self._high[leaves, 0] > self._low[leaves, 0].max())
-        return np.asarray((label == UNKNOWN) & np.any(watched, axis=0) | hopeful & coarse[0])
+        return np.asarray((label == UNKNOWN) & np.logical_or.reduce(watched) | hopeful & coarse[0])
 
     def _lost(self, given: Assumptions, sides: Array) -> Array:
         """Return what is lost from points to cells with these sides (k, D), shape (k,)."""
@@ -188,14 +190,14 @@ class _Cells:
         return np.where(safe, SAFE, np.where(unsafe, UNSAFE, UNKNOWN))
 
     def _reachable(self, leaves: Ints, label: Ints) -> Bools:
-        """Return which leaves the closure of the stated points may reach, shape (k,)."""
+        """Return which leaves the closure of all that is certified may reach, shape (k,)."""
         bounds = self.bounds
         lower, upper = np.asarray(self.tree.lower)[leaves], np.asarray(self.tree.upper)[leaves]
-        stated = bounds.points[: bounds.stated]
-        inside = ((lower[:, None] <= stated[None]) & (stated[None] <= upper[:, None])).all(axis=2).any(axis=1)
+        inside = (label == SAFE) | np.isin(leaves, self.tree.locate_many(bounds.points[bounds.safe()]))
         limits = [(index, guard) for index, guard in enumerate(bounds.guards) if guard.limit is not None]
         reached = {index: np.zeros(len(leaves), dtype=np.bool_) for index, _ in limits}
-        found, new = inside.copy(), np.flatnonzero(inside)
+        found: Bools = np.array(inside)
+        new = np.flatnonzero(inside)
         while len(new):
             block, new = new[:_BLOCK], new[_BLOCK:]
             rest = np.flatnonzero(~found & (label != UNSAFE))

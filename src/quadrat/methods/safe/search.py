@@ -40,7 +40,7 @@ _MULTIPLE = 4.0  # of a band's regulariser, for the posterior that steers; one o
 _SLOWNESS = 64  # bounds are brought up to the data after each 1/64 more observations
 _TARGETS, _CANDIDATES = 384, 256  # points that are looked at for one proposal
 _POWER = 4  # of what a target may be better by
-_EAGER = 0.5  # expanding must promise this many times less than improving, or it is done
+_EAGER = 2.0  # the region is expanded unless improving within promises so many times more
 _LEAST = 0.05  # of q: what lies beyond the border may be better than it looks
 _STEPS = 52  # names the stream of steps
 _SAME = 1e-9  # distance below which a point counts as pending
@@ -162,7 +162,7 @@ class SafeSearch(Search):
 
     def _index(self, rows: Ints, pending: Array) -> Array:
         """Return upper bounds of the objective at these points, the highest as if pending points had been observed."""
-        upper = self.bounds.high[rows, 0].copy()
+        upper: Array = np.array(self.bounds.high[rows, 0])
         if len(pending):
             top = np.argsort(-upper, kind="stable")[:_CANDIDATES]
             band = self.bounds.bands[0]
@@ -219,7 +219,7 @@ class SafeSearch(Search):
         there, here = explained[:, : len(targets)], explained[:, len(targets) :]
         covariance = gp.kernel(targets, points) - there.T @ here
         found: Array = (weight / variance[: len(targets)]) @ covariance**2
-        return found / (variance[len(targets) :] + gp.noise_variance)
+        return np.asarray(found / (variance[len(targets) :] + gp.noise_variance))
 
     # --- answers
 
