@@ -255,6 +255,7 @@ def speed(setting: Setting, seed: int, rule: str) -> Row:
     problem, nothing = draw(setting, seed), np.empty((0, setting.dimension))
     domain = domain_of(space_of(setting.dimension))
     search = method_of(problem, 1.0).start(domain, seed)
+    assert isinstance(search, SafeSearch)
     if rule == SAFEOPT:
         search = SafeOptRule(search.bounds, domain, seed, names=search.names)
     unsafe = 0
@@ -282,11 +283,7 @@ SPEED = {
     ),
     "D = 3, constraint": Setting(dimension=3, noise=0.05, guarded="constraint", n=SPEED_N),
 }
-WRONG = {
-    "norm bound, half of the truth": {"times_norm": 0.5},
-    "sigma, half of the truth": {"times_noise": 0.5},
-    "both": {"times_norm": 0.5, "times_noise": 0.5},
-}
+WRONG = {"norm bound, half of the truth": (0.5, 1.0), "sigma, half of the truth": (1.0, 0.5), "both": (0.5, 0.5)}
 ABOUT = {f"D = {d}, {guarded}": (d, guarded) for d in (1, 2) for guarded in ("objective", "constraint")}
 
 
@@ -318,7 +315,9 @@ def outcome(method: str, problem: str, seed: int, n: int) -> Row:
         return through_the_door(Setting(dimension=dimension, guarded=guarded, n=n), seed, "fitted")
     how, _, where = problem.partition(": ")
     dimension, guarded = ABOUT[where]
-    return through_the_door(Setting(dimension=dimension, guarded=guarded, n=n, **WRONG[how]), seed)
+    norm, noise = WRONG[how]
+    setting = Setting(dimension=dimension, guarded=guarded, times_norm=norm, times_noise=noise, n=n)
+    return through_the_door(setting, seed)
 
 
 def run(method: str, problem: str, seed: int, n: int) -> Row:
@@ -383,7 +382,8 @@ def _safety(rows: Sequence[Row]) -> str:
 
 
 def _speed(rows: Sequence[Row]) -> str:
-    lines, totals = [], {SAFE: 0.0, SAFEOPT: 0.0}
+    lines: list[tuple[str, ...]] = []
+    totals = {SAFE: 0.0, SAFEOPT: 0.0}
     for name in SPEED:
         by = {rule: {row["seed"]: row["needed"] for row in rows if (row["method"], row["problem"]) == (rule, name)}
               for rule in (SAFE, SAFEOPT)}  # fmt: skip
@@ -411,7 +411,7 @@ def _speed(rows: Sequence[Row]) -> str:
 
 
 def _wrong(rows: Sequence[Row]) -> str:
-    lines = []
+    lines: list[tuple[str, ...]] = []
     for how in WRONG:
         some = [row for row in rows if row["method"] == "wrong" and row["problem"].startswith(f"{how}: ")]
         if some:

@@ -31,7 +31,7 @@ from quadrat.gp import GaussianProcess
 from quadrat.methods.base import Domain, Incumbent, Observation, Proposal, Search, refuse_context
 from quadrat.methods.safe.bounds import Bounds
 from quadrat.methods.safe.candidates import lattice, steps_around
-from quadrat.methods.safe.region import SafeRegion, region_of
+from quadrat.methods.safe.region import SAFE, SafeRegion, region_of
 from quadrat.randomness import generator
 
 __all__ = ["SafeSearch"]
@@ -264,10 +264,21 @@ class SafeSearch(Search):
             return None
         return np.clip(band.mean(points), low, high), low, high
 
-    def certificate(self, point: Array) -> Certificate | str:  # noqa: ARG002
+    def certificate(self, point: Array) -> Certificate | str:
+        """Return why there is none: what lies out of reach is not known, so that only what is within reach counts."""
+        rejection = self.bounds.rejection
+        if rejection is not None:
+            unknown = float("nan")
+            return Certificate(unknown, point, (unknown, unknown), unknown, rejection)
+        if self._ended is not None:
+            return self._ended
+        region, interval = self.safe_region(), self.recommend().interval
+        assert region.best_reachable is not None
+        assert interval is not None
         return (
-            "a safe search says nothing of places that it may not reach: safe_region() has how much better anything"
-            " within reach can be"
+            f"a safe search says nothing of what is out of reach; {region.volume(SAFE):.1%} of the space is certified"
+            " to be safe, and nothing within reach is better than the recommended point by more than"
+            f" {max(region.best_reachable - interval[0], 0.0):.4g}"
         )
 
     def safe_region(self) -> SafeRegion:
