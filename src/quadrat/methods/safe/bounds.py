@@ -164,8 +164,11 @@ class Bounds:
                 # Without a user's own Hölder bound the band nearly always knows what omega does, and more: to go
                 # without the second test leaves out what might pass, which is safe.
                 way = guard.given.variation(points[:, None, :] - self._points.view[measured][None])
-                low = np.maximum(low, (self._low.view[measured, index] - way).max(axis=1))
-                high = np.minimum(high, (self._high.view[measured, index] + way).min(axis=1))
+                there = band.interval(self._points.view[measured])
+                known = np.maximum(there.lower, self._low.view[measured, index])
+                low = np.maximum(low, (known - way).max(axis=1))
+                known = np.minimum(there.upper, self._high.view[measured, index])
+                high = np.minimum(high, (known + way).min(axis=1))
             low, high = np.maximum(low, self._low.view[rows, index]), np.minimum(high, self._high.view[rows, index])
             self._low.values[rows, index], self._high.values[rows, index] = low, high
             self._check(index, low, high, rows)

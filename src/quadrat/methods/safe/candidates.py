@@ -18,7 +18,8 @@ from quadrat.randomness import generator
 __all__ = ["lattice", "steps_around"]
 
 _LATTICE = 1024  # points at most
-_LATTICE_LOSS = 1 / 32  # of B s: what f can vary by from one point of the lattice to the next, where it may be so fine
+_LATTICE_LOSS = 1 / 64  # of B s: what f can vary by from one point of the lattice to the next, where it may be so fine
+_HALVINGS = 3  # of each axis at least, where they may be so many
 _REACHES = 2.0 ** -np.arange(1, 8)  # of B s
 _RANDOM = 2  # directions for each axis, beside the axes themselves, in more than one dimension
 _BISECTIONS = 40
@@ -31,18 +32,15 @@ def lattice(given: Assumptions, dimension: int, seed: int) -> tuple[Array, Array
     In so many dimensions that a lattice would have three points a side, points of a scrambled Sobol sequence; then
     there is no spacing.
     """
-    counts = np.ones(dimension, dtype=np.intp)  # halvings
-    sides = np.ones(dimension)
-    rule = given.axis_rule()
-    while np.prod(2**counts + 1) <= _LATTICE:
-        last = counts.copy()
-        if float(given.variation(sides)) <= _LATTICE_LOSS * given.ceiling:
-            break
+    counts = np.zeros(dimension, dtype=np.intp)  # halvings
+    sides, rule = np.ones(dimension), given.axis_rule()
+    while float(given.variation(sides)) > _LATTICE_LOSS * given.ceiling or counts.min() < _HALVINGS:
         axis = rule(sides)
+        finer = counts + (np.arange(dimension) == axis)
+        if np.prod(2.0**finer + 1) > _LATTICE:
+            break
+        counts = finer
         sides[axis] /= 2
-        counts[axis] += 1
-    else:
-        counts = last
     if (counts < 2).any():
         from scipy.stats import qmc
 

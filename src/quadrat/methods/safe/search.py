@@ -74,7 +74,7 @@ class SafeSearch(Search):
         points, self._spacing = lattice(bounds.guards[0].given, bounds.dimension, seed)
         self._look_at(points)
         self._ended: str | None = None  # what was told that voids every bound
-        self._failures = 0
+        self._failed: set[bytes] = set()  # points of trials that ended without a value
         self._next = 0  # observations from which on bounds are brought up to the data
 
     def _look_at(self, points: Array) -> None:
@@ -112,7 +112,7 @@ class SafeSearch(Search):
             self._next = count + 1 + count // _SLOWNESS
 
     def fail(self, number: int, x: Array) -> None:  # noqa: ARG002
-        self._failures += 1
+        self._failed.add(x.tobytes())
 
     def prune(self, number: int, x: Array) -> None:  # noqa: ARG002
         self._ended = self._ended or (
@@ -122,9 +122,15 @@ class SafeSearch(Search):
 
     def exhausted(self, pending: Array) -> str | None:  # noqa: ARG002
         why = self._why_not()
-        return (
-            None if why is None else f"the safe search has stopped, since nothing is known to be safe any more: {why}"
-        )
+        if why is not None:
+            return f"the safe search has stopped: nothing is known to be safe any more; {why}"
+        safe = np.flatnonzero(self.bounds.safe())
+        if len(safe) <= len(self._failed) and all(self.bounds.points[row].tobytes() in self._failed for row in safe):
+            return (
+                "the safe search has stopped: trials at all settings that are known to be safe have failed; mend what"
+                " makes them fail, or state other safe settings"
+            )
+        return None
 
     def _why_not(self) -> str | None:
         return self.bounds.rejection or self._ended
@@ -230,7 +236,7 @@ class SafeSearch(Search):
         """
         refuse_context(self, context)
         bounds = self.bounds
-        if self._why_not() is not None or not bounds.count:
+        if self._why_not() is not None:
             return self._highest_mean()
         safe = np.flatnonzero(bounds.safe())
         safe = safe[self.domain.allowed(bounds.points[safe])]
@@ -302,7 +308,7 @@ class SafeSearch(Search):
             "stated": bounds.points[: bounds.stated].tolist(),
             "candidates": len(bounds.points),
             "safe candidates": int(np.count_nonzero(bounds.safe())),
-            "failed": self._failures,
+            "failed": len(self._failed),
             "rejection": self.bounds.rejection,
             "stopped": self._why_not(),
         }
