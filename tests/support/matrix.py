@@ -48,6 +48,9 @@ COLUMNS = {
     "CLI": "the command line: `quadrat tune`, or `ask` and `tell`",
 }
 
+# The norm of the objective of every row is below 4 here, and it is at least .5 everywhere: .6 is a limit.
+SAFE = "Safe(threshold=0.6, safe=[{'x': 0.5, 'y': 0.5}], kernel=Matern(2.5, 1.0), norm_bound=4.0, noise=0.01)"
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -528,6 +531,12 @@ ROWS = {
             commands=_two_directions,
         ),
         Row("more than 256 trials", earlier=300, commands=_many_rows),
+        Row(
+            "safe search (`Safe`)",
+            outcome=value,
+            method=SAFE,
+            sampled={"search_space": PLAIN, "method": SAFE},
+        ),
         Row("an objective without noise", outcome=value),
         Row("choices with an order, steps (`ordered=True`, `step=`)", GRID, sampled={"search_space": GRID}),
     )

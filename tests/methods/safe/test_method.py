@@ -151,7 +151,7 @@ def test_a_run_ends_with_the_reason_where_the_data_reject_the_assumptions() -> N
     method = qd.Safe(threshold=-0.01, safe=[{"x": 4.0}], kernel=qd.Matern(2.5, 0.4), norm_bound=0.05, noise=0.001)
     found = qd.maximize(lambda p: bowl(p["x"]) + 0.8, LINE, n_trials=20, method=method)
     assert len(found.trials) < 20
-    assert "assumptions rejected by the data" in found.ended
+    assert "assumptions rejected by the data" in found.message
     assert found.certified_interval is None
 
 
