@@ -35,8 +35,9 @@ Where problems or settings were chosen by looking at runs, those had other seeds
 {choice}
 
 "Handles" lists what a method learns from or respects. A space with contexts or fidelities, constraints told with a
-trial, several trials at a time, or a question about a level set need a method that handles them: any other is refused,
-with the list of those that can. Every method takes failures and replicates, and is rebuilt from its log bit for bit.
+trial, several trials at a time, or a question about a level set or a safe region need a method that handles them: any
+other is refused, with the list of those that can. Every method takes failures and replicates, and is rebuilt from its
+log bit for bit.
 
 ## All methods with the paper's settings
 

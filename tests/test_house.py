@@ -85,6 +85,7 @@ SERVED = {
     "loop/test_process_workers.py": "loop: executors",
     "loop/test_tuning.py": "loop: loop plan workers",
     "methods/lp/test_method.py": "methods/lp: search",
+    "optimizer/test_known_constraints.py": "optimizer: incumbent",
     "optimizer/test_printed.py": "_core: printing",
     "partition/test_axis_rules.py": "partition: rules",
     "partition/test_partition_tree.py": "partition: ledger unit_cube",

@@ -38,7 +38,19 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     from quadrat.integrations import QuadratSampler, QuadratSearchCV, certify, journal_storage, recommend, suggest
     from quadrat.kernels import Matern, SquaredExponential
     from quadrat.loop import Result, maximize, minimize
-    from quadrat.methods import CGPUCB, LPGPUCB, MFGPUCB, Auto, LevelSet, Method, RandomSearch, SobolSearch, StableOpt
+    from quadrat.methods import (
+        CGPUCB,
+        LPGPUCB,
+        MFGPUCB,
+        Auto,
+        FittedSafe,
+        LevelSet,
+        Method,
+        RandomSearch,
+        Safe,
+        SobolSearch,
+        StableOpt,
+    )
     from quadrat.optimizer import (
         FAILED,
         Advice,
@@ -51,6 +63,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
         Optimizer,
         Recommendation,
         RunAssumptions,
+        SafeRegionReport,
         Trial,
         TrialRecord,
     )
@@ -64,9 +77,9 @@ _HOME = {
     "integrations": "QuadratSampler QuadratSearchCV certify journal_storage recommend suggest",
     "kernels": "Matern SquaredExponential",
     "loop": "Result maximize minimize",
-    "methods": "Auto CGPUCB LPGPUCB LevelSet MFGPUCB Method RandomSearch SobolSearch StableOpt",
+    "methods": "Auto CGPUCB FittedSafe LPGPUCB LevelSet MFGPUCB Method RandomSearch Safe SobolSearch StableOpt",
     "optimizer": "Advice BestSeen CertificateReport Certification Estimate FAILED LevelSetReport"
-    " Measured Optimizer Recommendation RunAssumptions Trial TrialRecord",
+    " Measured Optimizer Recommendation RunAssumptions SafeRegionReport Trial TrialRecord",
     "space": "Categorical Context Fidelity Fixed Float Int Space",
 }
 # Names that were here in version 0.1: they still resolve, with a warning that says where they are now.
@@ -101,6 +114,7 @@ __all__ = [
     "Context",
     "Estimate",
     "Fidelity",
+    "FittedSafe",
     "Fixed",
     "Float",
     "Int",
@@ -121,6 +135,8 @@ __all__ = [
     "Recommendation",
     "Result",
     "RunAssumptions",
+    "Safe",
+    "SafeRegionReport",
     "SobolSearch",
     "Space",
     "SquaredExponential",

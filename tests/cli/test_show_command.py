@@ -167,6 +167,25 @@ def test_a_level_set_shows_its_shares_and_labels(capsys: Capture) -> None:
     assert float(shares[1]) == pytest.approx(100 * above, rel=0.01)
 
 
+def test_a_safe_search_shows_what_is_certified(capsys: Capture) -> None:
+    """And where the kept trials are pruned, or a fitted model is asked, that nothing is."""
+    study = study_of()
+    fill(study, 20, bump)
+    first = study.trials[0].params
+    safe = f"Safe(threshold=2.0, safe=[{first!r}], kernel=Matern(2.5, 0.4), norm_bound=2, noise=0.05)"
+    said = labelled(out_of(capsys, "--method", safe))
+    shares = re.match(r"([\d.]+) % of the space certified, at most ([\d.]+) % within reach", said["safe region"])
+    assert shares is not None
+    assert 0 < float(shares[1]) <= float(shares[2]) <= 100
+    assert "certificate" not in said
+    found = as_json(capsys, "--method", safe)
+    assert found["safe_region"]["certified"] is True
+    assert float(shares[1]) == pytest.approx(100 * found["safe_region"]["share"], rel=0.01)
+    fitted = f"FittedSafe(threshold=2.0, safe=[{first!r}])"
+    assert "nothing is certified" in labelled(out_of(capsys, "--method", fitted))["safe region"]
+    assert as_json(capsys, "--method", fitted)["safe_region"]["certified"] is False
+
+
 @pytest.mark.parametrize("width", [80, 120])
 def test_names_and_values_stand_as_they_are_and_everything_fits(
     width: int, capsys: Capture, monkeypatch: pytest.MonkeyPatch

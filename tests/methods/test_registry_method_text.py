@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from quadrat.confidence import UserHolder
+from quadrat.confidence import Assumptions, UserHolder
 from quadrat.errors import InvalidInput
 from quadrat.gp import Sketch
 from quadrat.kernels import GammaExponential, Matern, OnAxes, PiecewisePolynomial
-from quadrat.methods import GPUCB, LP0, LPGPUCB, Auto, LevelSet, MultiScaleLevelSet
+from quadrat.methods import GPUCB, LP0, LPGPUCB, Auto, LevelSet, MultiScaleLevelSet, Safe
 from quadrat.methods.base import Method
 from quadrat.methods.registry import read_method
 
@@ -22,6 +22,14 @@ from quadrat.methods.registry import read_method
         LP0(kernel=Matern() + GammaExponential(), norm_bound=1.0, noise=0.1, budget=9, sketch=Sketch(epsilon=0.25)),
         LP0(kernel=OnAxes(Matern(), [0]) * PiecewisePolynomial(1, 2), norm_bound=1e-3, noise=0.1, budget=9),
         LevelSet(kernel=Matern(1.5), norm_bound=1, noise=0.1, threshold=-0.5),
+        Safe(
+            threshold=0.5,
+            safe=[{"x": 1.0, "y": 2}],
+            kernel=Matern(1.5),
+            norm_bound=1,
+            noise=0.1,
+            constraints={"load": Assumptions(Matern(2.5, 0.3), 1.0, 0.1)},
+        ),
         MultiScaleLevelSet(kernel=Matern(1.5), norm_bound=1, noise=0.1, threshold=0.5, accuracy=0.1),
     ],
 )

@@ -49,6 +49,9 @@ COLUMNS = {
     "CLI": "the command line: `quadrat tune`, or `ask` and `tell`",
 }
 
+# What it assumes is true of the objective of every row, whose norm is below 4 with this kernel.
+SAFE = "Safe(threshold=0.6, safe=[{'x': 0.5, 'y': 0.5}], kernel=Matern(2.5, 1.0), norm_bound=4.0, noise=0.01)"
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -315,6 +318,37 @@ class StudyRow(Row):
         assert ("pruned" in page) == bool(self.pruner)
 
 
+@dataclass(frozen=True)
+class SafeRow(Row):
+    """A search that never breaks a limit: what others estimate it certifies."""
+
+    def begin(self, method: Any) -> qd.Optimizer:
+        return super().begin(SAFE if method == self.method else method)
+
+    def interval(self) -> None:
+        found = self.optimizer.recommend()
+        assert found.certified_interval is not None
+        assert found.certified_interval[0] <= value(found.params) <= found.certified_interval[1]
+
+    def gain(self) -> None:
+        found, region = self.optimizer.recommend(), self.optimizer.safe_region()
+        assert region.remaining is not None
+        assert 1 - value(found.params) <= region.remaining
+
+    def stop(self) -> None:
+        qd.maximize(self.outcome, self.space, n_trials=30, method=SAFE, seed=1, stop_at_gain=5.0)
+
+    def predict(self) -> None:
+        params = dict(self.optimizer.trials[0].params)
+        [at] = self.optimizer.predict([params])
+        assert at.certified_interval is not None
+        assert at.certified_interval[0] <= value(params) <= at.certified_interval[1]
+
+    def sampler(self) -> None:
+        super().sampler()
+        assert all(value(trial.params) >= 0.6 for trial in self.study().trials)
+
+
 def typed(*words: str) -> str:
     """Type a command; return what it prints, or raise what it refuses."""
     out, error = io.StringIO(), io.StringIO()
@@ -546,6 +580,13 @@ ROWS = {
             commands=_two_directions,
         ),
         Row("more than 256 trials", earlier=300, commands=_many_rows),
+        SafeRow(
+            "limits that no trial may break (`Safe`)",
+            outcome=value,
+            method="Safe",
+            sampled={"search_space": PLAIN, "method": SAFE},
+            commands=_tuned(f"def f(p):\n    return {_VALUE}\n", "--method", SAFE, best=False),
+        ),
         Row("an objective without noise", outcome=value),
         Row("choices with an order, steps (`ordered=True`, `step=`)", GRID, sampled={"search_space": GRID}),
     )

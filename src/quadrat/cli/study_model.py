@@ -12,7 +12,14 @@ from optuna.trial import TrialState
 from quadrat.cli.cell_table import CellRow, cell_rows
 from quadrat.errors import NotAvailable
 from quadrat.methods.base import Method
-from quadrat.optimizer import Advice, CertificateReport, LevelSetReport, Optimizer, Recommendation
+from quadrat.optimizer import (
+    Advice,
+    CertificateReport,
+    LevelSetReport,
+    Optimizer,
+    Recommendation,
+    SafeRegionReport,
+)
 from quadrat.optimizer.advice import advise, situation_of
 from quadrat.studies.distributions import Searched
 from quadrat.studies.recommendation import StudyRun, recommendation_in, run_of
@@ -26,8 +33,9 @@ class StudyModel:
     """What is said of a study: what to use, with trial numbers of the study, and what the method has beside it.
 
     The advice says what to do next. A certificate is there for methods that certify, a level set for those with a
-    threshold. The cells come with the most promising first; `n_cells` says how many the method has. `fit_warning` says
-    that the model fits badly; None where nothing says so.
+    threshold, a safe region, or why there is none, for those that keep limits. The cells come with the most promising
+    first; `n_cells` says how many the method has. `fit_warning` says that the model fits badly; None where nothing says
+    so.
     """
 
     recommendation: Recommendation
@@ -37,6 +45,7 @@ class StudyModel:
     cells: tuple[CellRow, ...] | None = None
     n_cells: int = 0
     fit_warning: str | None = None
+    safe_region: SafeRegionReport | str | None = None
 
     @property
     def bounded(self) -> bool:
@@ -59,10 +68,11 @@ def model_of(study: Study, method: Method | None, *, most_cells: int | None = No
     if method is None:
         return StudyModel(found, advice, fit_warning=_fit_warning(run))
     classifies = "level sets" in method.facts.handles
-    certificate = run.certificate() if method.facts.certifies and not classifies else None
+    certificate = run.certificate() if method.facts.certifies and not classifies and not method.keeps_limits else None
     level_set = _level_set(optimizer) if classifies else None
     cells = _cells(optimizer, run.searched, most_cells)
-    model = StudyModel(found, advice, certificate, level_set, *cells, fit_warning=_fit_warning(run))
+    region = _safe_region(optimizer) if method.keeps_limits else None
+    model = StudyModel(found, advice, certificate, level_set, *cells, _fit_warning(run), region)
     return model if run.uncertified is None else _uncertified(model, run.uncertified)
 
 
@@ -88,6 +98,7 @@ def _uncertified(model: StudyModel, reason: str) -> StudyModel:
         model,
         certificate=None if model.certificate is None else CertificateReport(None, reason),
         level_set=None if model.level_set is None else replace(model.level_set, reason=reason),
+        safe_region=None if model.safe_region is None else f"nothing is certified: {reason}",
     )
 
 
@@ -96,6 +107,13 @@ def _level_set(optimizer: Optimizer) -> LevelSetReport | None:
         return optimizer.level_set()
     except NotAvailable:  # such as a space whose parameters are no ranges
         return None
+
+
+def _safe_region(optimizer: Optimizer) -> SafeRegionReport | str:
+    try:
+        return optimizer.safe_region()
+    except NotAvailable as why:  # such as a fitted model in the place of assumptions
+        return str(why).removeprefix("safe_region: ")
 
 
 def _cells(optimizer: Optimizer, searched: Searched, most: int | None) -> tuple[tuple[CellRow, ...] | None, int]:

@@ -14,7 +14,7 @@ from rich.text import Text
 from quadrat.cli.screen import brief, sparkline, visible
 from quadrat.cli.study_model import StudyModel
 from quadrat.cli.trial_table import shown
-from quadrat.optimizer import CertificateReport, LevelSetReport, Recommendation
+from quadrat.optimizer import CertificateReport, LevelSetReport, Recommendation, SafeRegionReport
 from quadrat.optimizer.level_sets import Label
 from quadrat.optimizer.notebook import best_so_far
 from quadrat.optimizer.stated import TOO_FEW, UNVISITED, gain_words
@@ -126,6 +126,7 @@ def model_json(model: StudyModel | str) -> dict[str, Any]:
         "level_set": None if model.level_set is None else _level_set_json(model.level_set),
         "cells": None if model.cells is None else [asdict(cell) for cell in model.cells],
         "fit_warning": model.fit_warning,
+        **({} if model.safe_region is None else {"safe_region": _safe_region_json(model.safe_region)}),
     }
 
 
@@ -160,6 +161,9 @@ def _how_sure(model: StudyModel) -> list[tuple[str, str]]:
         lines.append(("certificate", certificate_text(model.certificate)))
     if model.level_set is not None:
         lines.append(("level set", _level_set(model.level_set)))
+    if model.safe_region is not None:
+        region = model.safe_region
+        lines.append(("safe region", region if isinstance(region, str) else region.text))
     return lines
 
 
@@ -185,6 +189,12 @@ def _level_set(report: LevelSetReport) -> str:
 def _level_set_json(report: LevelSetReport) -> dict[str, Any]:
     said = report.to_dict()
     return {name: value for name, value in said.items() if name != "cells"}  # these stand beside it
+
+
+def _safe_region_json(report: SafeRegionReport | str) -> dict[str, Any]:
+    if isinstance(report, str):
+        return {"certified": False, "reason": report}
+    return {name: value for name, value in report.to_dict().items() if name != "cells"}
 
 
 def _best_seen(value: float, number: int, params: Mapping[str, Any]) -> str:

@@ -75,7 +75,7 @@ class Plan:
             )
         if self.stop_at_certificate is None:
             return
-        if not optimizer.method.facts.certifies or "level sets" in optimizer.method.facts.handles:
+        if not optimizer.method.facts.certifies or {"level sets", "safe regions"} & {*optimizer.method.facts.handles}:
             raise InvalidInput(
                 "stop_at_certificate: expected a method that certifies, such as LPGPUCB, got"
                 f" {type(optimizer.method).__name__}; stop_at_gain goes with Auto and others that fit a model"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors; a test keeps 
     from quadrat.methods.multi_fidelity.method import MFGPUCB
     from quadrat.methods.registry import all_methods, get, names
     from quadrat.methods.robust.method import StableOpt
+    from quadrat.methods.safe.method import FittedSafe, Safe
     from quadrat.methods.statements import Gain, Mixture
     from quadrat.methods.surrogate import Learned
     from quadrat.methods.ucb.bkb import BKB
@@ -42,6 +43,7 @@ _HOME = {
     "multi_fidelity.method": "MFGPUCB",
     "registry": "all_methods get names",
     "robust.method": "StableOpt",
+    "safe.method": "FittedSafe Safe",
     "statements": "Gain Mixture",
     "surrogate": "Learned",
     "ucb.bkb": "BKB",
@@ -77,6 +79,7 @@ __all__ = [
     "Domain",
     "ExpectedImprovement",
     "Finite",
+    "FittedSafe",
     "Gain",
     "Heuristic",
     "Incumbent",
@@ -91,6 +94,7 @@ __all__ = [
     "ProbabilityOfImprovement",
     "Proposal",
     "RandomSearch",
+    "Safe",
     "Search",
     "SobolSearch",
     "StableOpt",

@@ -13,11 +13,11 @@ apart. `Domain` says so without naming parameters; the optimizer makes one from 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import sqrt
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -165,6 +165,8 @@ class Domain:
     listing
         Returns the points that stand for all settings that may be evaluated, (m, D), each once, where the space is
         finite and they are few, else None; None where it is not known to be.
+    encode
+        From a setting, values by name, to its point, (D,); refuses one that is none. None where there are no names.
 
     Examples
     --------
@@ -182,6 +184,7 @@ class Domain:
     names: tuple[str, ...] = ()
     continuous: tuple[bool, ...] = ()
     listing: Callable[[], Array | None] | None = None
+    encode: Callable[[Mapping[str, Any]], Array] | None = None
 
     @classmethod
     def cube(cls, dimension: int) -> Domain:
@@ -683,9 +686,11 @@ Ability: TypeAlias = Literal[
     "contexts",
     "fidelities",
     "level sets",
+    "safe regions",
 ]
-"""What a method may be made for. Pending points, constraints, contexts, fidelities and level sets are refused, with the
-methods that handle them, where the method at hand does not say so in its facts; the others are what it learns from."""
+"""What a method may be made for. Pending points, constraints, contexts, fidelities, level sets and safe regions are
+refused, with the methods that handle them, where the method at hand does not say so in its facts; the others are what
+it learns from."""
 
 
 @dataclass(frozen=True)
@@ -791,6 +796,16 @@ class Method(ABC):
     def turned(self) -> Method:
         """Return the method for -f in the place of f: one with a threshold turns it, most are the same for both."""
         return self
+
+    @property
+    def constraint_names(self) -> tuple[str, ...] | None:
+        """The names of the constraints that every trial must be told, sorted; None where the first trial decides."""
+        return None
+
+    @property
+    def keeps_limits(self) -> bool:
+        """Whether it proposes only points that pass a test: then nothing else may choose in its place."""
+        return "safe regions" in self.facts.handles
 
     def why_not_certified(self) -> str | None:
         """Return why a search of this form cannot certify although the method does; None if it can.

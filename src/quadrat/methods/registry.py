@@ -75,6 +75,8 @@ def _parsed(text: str) -> ast.expr:
 
 def _made(node: ast.expr) -> Any:
     """Return what a part of the text stands for."""
+    if isinstance(node, ast.Dict) and any(isinstance(value, ast.Call) for value in node.values):
+        return {_made(key): _made(value) for key, value in zip(node.keys, node.values, strict=True) if key is not None}
     if not isinstance(node, ast.Call):
         try:
             return ast.literal_eval(node)
@@ -109,7 +111,7 @@ def _shown(node: ast.expr) -> str:
 
 def _known() -> dict[str, Callable[..., Any]]:
     from quadrat import kernels
-    from quadrat.confidence import UserHolder
+    from quadrat.confidence import Assumptions, UserHolder
     from quadrat.gp.sketch import Sketch
 
     found: dict[str, Callable[..., Any]] = dict(registry.all_methods())
@@ -117,7 +119,7 @@ def _known() -> dict[str, Callable[..., Any]]:
         kind = getattr(kernels, name)
         if issubclass(kind, kernels.Kernel) and not kind.__abstractmethods__:
             found[name] = kind
-    return {**found, "UserHolder": UserHolder, "Sketch": Sketch}
+    return {**found, "Assumptions": Assumptions, "UserHolder": UserHolder, "Sketch": Sketch}
 
 
 _NAMES = (
@@ -134,6 +136,8 @@ _NAMES = (
     "CGPUCB",
     "LevelSet",
     "MultiScaleLevelSet",
+    "Safe",
+    "FittedSafe",
     "BKB",
     "PiGPUCB",
     "AddGPUCB",
@@ -218,7 +222,7 @@ def all_methods() -> dict[str, type[Method]]:
     Examples
     --------
     >>> sorted(name for name, method in all_methods().items() if method.facts.certifies)
-    ['LP0', 'LPGPUCB', 'LevelSet', 'MultiScaleLevelSet']
+    ['LP0', 'LPGPUCB', 'LevelSet', 'MultiScaleLevelSet', 'Safe']
     """
     return {name: load(name) for name in names()}
 

@@ -11,6 +11,7 @@ from quadrat.optimizer.optimizer import Optimizer
 from quadrat.optimizer.outcome import FAILED, Estimate, Measured, Outcome
 from quadrat.optimizer.reports import CertificateReport, Recommendation, WorstCase
 from quadrat.optimizer.run_assumptions import RunAssumptions
+from quadrat.optimizer.safe_region import SafeCell, SafeRegionReport
 from quadrat.optimizer.trial import BestSeen, Trial, TrialRecord
 
 __all__ = [
@@ -30,6 +31,8 @@ __all__ = [
     "Outcome",
     "Recommendation",
     "RunAssumptions",
+    "SafeCell",
+    "SafeRegionReport",
     "Trial",
     "TrialRecord",
     "WorstCase",

@@ -29,6 +29,7 @@ from quadrat.kernels import Kernel
 from quadrat.kernels.stationary import Stationary
 from quadrat.optimizer.history import History
 from quadrat.optimizer.importing import plain_params
+from quadrat.optimizer.incumbent import point_to_use
 from quadrat.optimizer.run import Run
 from quadrat.optimizer.run_assumptions import RunAssumptions
 from quadrat.optimizer.trial import number_text, settings_text
@@ -210,7 +211,6 @@ class Certification:
 
 def certification_of(
     run: Run,
-    recommend: Callable[[], dict[str, Any]],
     assumptions: RunAssumptions,
     statements: Statements,
     *,
@@ -223,8 +223,6 @@ def certification_of(
     ----------
     run
         With its results.
-    recommend
-        Gives the recommended parameters; asked when all is checked.
     assumptions, statements
         What is stated of it.
     params
@@ -275,7 +273,7 @@ def certification_of(
 
     first = certified(None)  # of the point with the highest lower bound
     best_x, best_params = _best_point(run, band, first.point)
-    recommended_params = recommend()
+    recommended_params = point_to_use(run, None).params
     best = first if np.array_equal(best_x, first.point) else certified(best_x)
     others = [run.space.to_unit(recommended_params), *asked_at]
     found = [best, *(best if np.array_equal(point, best_x) else certified(point) for point in others)]

@@ -7,20 +7,19 @@ import operator
 import warnings
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
-
-import numpy as np
 
 from quadrat._core.arrays import Array, as_number
 from quadrat._core.blas_threads import with_own_numerics
 from quadrat.confidence import CertificateCurve
 from quadrat.errors import InvalidInput, NotAvailable, QuadratWarning
 from quadrat.gp import LeaveOneOut
-from quadrat.methods.base import DOES_NOT_CERTIFY, Incumbent, Method
+from quadrat.methods.base import DOES_NOT_CERTIFY, Method
 from quadrat.optimizer.advice import Advice, advise, situation_of, stop_reason
 from quadrat.optimizer.certification import MAX_CELLS, Certification, Statements, certification_of
 from quadrat.optimizer.importing import Study, Table, gather_batch, plain_params
+from quadrat.optimizer.incumbent import allowed_trials, best_in_context, point_to_use
 from quadrat.optimizer.level_sets import LevelSetReport, level_set_of
 from quadrat.optimizer.method_choice import check_method, require, resolve, what_changed
 from quadrat.optimizer.outcome import Direction, Measured, Outcome, Reading, ReplicateWatch, read_measured
@@ -38,6 +37,7 @@ from quadrat.optimizer.reports import (
 from quadrat.optimizer.robust import robust_recommendation
 from quadrat.optimizer.run import VERSION, Event, Run, check_header, copied, nothing_feasible_in_context
 from quadrat.optimizer.run_assumptions import RunAssumptions
+from quadrat.optimizer.safe_region import SafeRegionReport, safe_region_of
 from quadrat.optimizer.trial import BestSeen, Trial, TrialRecord
 from quadrat.randomness import generator
 from quadrat.space import Space
@@ -46,18 +46,7 @@ from quadrat.space.space import context_point
 __all__ = ["Optimizer"]
 
 _logger = logging.getLogger(__name__)
-_SAME_CONTEXT = 1e-9  # of an axis
 _TOLD = "told by the user"  # why a trial that was added is in the run
-
-
-@dataclass(frozen=True)
-class _Recommended:
-    """The point that a search recommends: on the cube, shape (D,), and as parameters that give exactly that point."""
-
-    incumbent: Incumbent
-    x: Array
-    params: dict[str, Any]
-    evaluated: bool  # whether a trial was there
 
 
 @with_own_numerics
@@ -172,7 +161,7 @@ class Optimizer:
         best = self._history.best_seen
         if best is None or self._space.feasible(best.params):
             return best
-        allowed = self._history.best_of(self._allowed_trials())
+        allowed = self._history.best_of(allowed_trials(self._run))
         return best if allowed is None else self._history.seen(allowed)
 
     @property
@@ -400,13 +389,13 @@ class Optimizer:
             )
         if robust_to is not None:
             return robust_recommendation(self._space, self._history, self._direction, robust_to, best, self._seed)
-        chosen = self._recommended(point)
+        chosen = point_to_use(self._run, point)
         if point is not None and not self._space.feasible(chosen.params):
             raise nothing_feasible_in_context()
         found = recommendation_of(
             chosen.incumbent,
             chosen.params,
-            best if context is None else self._best_in(context, best),
+            best if context is None else best_in_context(self._run, context, best),
             direction=self._direction,
             method=self._method,
             certified=chosen.incumbent.certified and self._is_certified(),
@@ -535,7 +524,7 @@ class Optimizer:
             reason = why_not_certified(self._space, self._method, self._history)
         if reason is not None:
             return CertificateReport(None, reason)
-        chosen = self._recommended(point)
+        chosen = point_to_use(self._run, point)
         return report_of(self._direction, self._search, chosen.x, chosen.params)
 
     @with_own_numerics
@@ -577,7 +566,12 @@ class Optimizer:
         """
         said = Statements(stated_before_data, every_value_counts, failures_ignore_noise)
         return certification_of(
-            self._run, lambda: self._recommended(None).params, assumptions, said, params=params, max_cells=max_cells
+            self._run,
+            lambda: point_to_use(self._run, None).params,
+            assumptions,
+            said,
+            params=params,
+            max_cells=max_cells,
         )
 
     @with_own_numerics
@@ -598,6 +592,25 @@ class Optimizer:
         """
         require(self._method, "level sets", "level_set() is for methods with a threshold")
         return level_set_of(self._space, self._method, self._history, self._direction, self._search)
+
+    @with_own_numerics
+    def safe_region(self) -> SafeRegionReport:
+        """Return where no limit is broken, as far as that is certified, and what could be reached at most.
+
+        Returns
+        -------
+        SafeRegionReport
+            Cells that tile the space, each with its label, and how much better anything within reach can be.
+
+        Raises
+        ------
+        NotAvailable
+            The method certifies nothing (`FittedSafe`).
+        InvalidInput
+            The method keeps no limits (`Safe` does).
+        """
+        require(self._method, "safe regions", "safe_region() is for methods that keep limits")
+        return safe_region_of(self._space, self._method, self._history, self._direction, self._search)
 
     @with_own_numerics
     def certificate_curve(self, norm_bounds: Sequence[float] | Array) -> CertificateCurve:
@@ -731,64 +744,8 @@ class Optimizer:
         """Whether what the search certifies of a point stands in this run."""
         return why_not_certified(self._space, self._method, self._history) is None
 
-    def _best_in(self, context: Mapping[str, Any], otherwise: BestSeen) -> BestSeen:
-        """Return the best complete trial in a context; where there is none, the other."""
-        point = context_point(self._space, context)
-        assert point is not None
-        given = ~np.isnan(point)
-        complete = self._history.numbers("complete")
-        # A result that was added keeps all its digits, a context that was asked for those that the cube keeps.
-        there = [n for n in complete if (np.abs(self._history.point(n)[given] - point[given]) <= _SAME_CONTEXT).all()]
-        best = self._history.best_of(there)
-        return otherwise if best is None else self._history.seen(best)
-
-    def _allowed_trials(self) -> list[int]:
-        """Return the complete trials that the space's constraint allows; where some met what was measured, those."""
-        records = [self.trial(number) for number in self._history.numbers("complete")]
-        allowed = [record for record in records if self._space.feasible(record.params)]
-        met = [record for record in allowed if record.feasible is not False]
-        return [record.number for record in met or allowed]
-
-    def _best_believed(self, numbers: Sequence[int], certified: bool) -> Incumbent:
-        """Return the point of these complete trials that is believed to be best; without a model, the best mean."""
-        points = np.array([self._history.point(number) for number in numbers])
-        found = self._search.predict(points)
-        if found is None:
-            told = [self._history.values(number) for number in numbers]
-            means = np.array([self._direction.turn(sum(values) / len(values)) for values in told])
-            return Incumbent(points[int(np.argmax(means))], float(means.max()))
-        best = int(np.argmax(found[1] if certified else found[0]))
-        value, low, high = (float(part[best]) for part in found)
-        return Incumbent(points[best], value, (low, high), certified)
-
     def _mark_of(self, x: Array) -> int:
         return zlib.crc32(x.tobytes(), self._mark)
-
-    def _recommended(self, context: Array | None) -> _Recommended:
-        """Return the point to use, in a context, shape (D,), where there is one: what every answer is about."""
-        incumbent = self._search.recommend(context)
-        x, params, evaluated = self._params_at(incumbent.x)
-        if context is None and not self._space.feasible(params) and (tried := self._allowed_trials()):
-            incumbent = self._best_believed(
-                tried, incumbent.certified
-            )  # a trial was added where nothing may be evaluated
-            x, params, evaluated = self._params_at(incumbent.x)
-        if (
-            incumbent.certified and (at := self._search.predict(x[None])) is not None
-        ):  # what is certified is of this point
-            value, low, high = (float(part[0]) for part in at)
-            incumbent = replace(incumbent, x=x, value=value, interval=(low, high))
-        return _Recommended(incumbent, x, params, evaluated)
-
-    def _params_at(self, x: Array) -> tuple[Array, dict[str, Any], bool]:
-        """Return the point that the parameters at x, shape (D,), stand for, the parameters, and if they were tried."""
-        # As it is first: a user's own float may have more digits than rounding keeps.
-        for point in (x, self._space.round(x)):
-            number = self._history.first_at(point)
-            if number is not None:
-                return point, self._history.params(number), True
-        params = self._space.from_unit(x)
-        return self._space.to_unit(params), params, False
 
     def __repr__(self) -> str:
         return f"<Optimizer: {self.direction} with {type(self._method).__name__}, {self._history.summary()}>"

@@ -362,6 +362,12 @@ def read_measured(
             " use Auto, the default"
         )
     reading = read_outcome(outcome, sem=sem, reason=reason)
+    stated = method.constraint_names
+    if stated is not None and sorted(told) != list(stated) and (told or reading.failure is None):
+        raise InvalidInput(
+            f"constraints: expected values of {_listed(stated) or 'none'}, which {type(method).__name__} guards, got"
+            f" {_listed(sorted(told)) or 'none'}; name all of them in the method, and tell each with every trial"
+        )
     if told or reading.failure is None:
         check_names(told, names)
     if reading.failure is not None or not told:

@@ -267,6 +267,7 @@ def domain_of(space: Space) -> Domain:
         space.axes,
         tuple(name not in space.discontinuous for name in space.axes),
         None if space.contexts else partial(_allowed_settings, space),
+        space.to_unit,
     )
 
 

@@ -174,6 +174,8 @@ class StudyEngine:
 
     def may_be_exhausted(self, trials: int) -> bool:
         """Return whether so many trials can be all that there is to evaluate, whatever came out of them."""
+        if self.run.method.keeps_limits:  # it stops when nothing is known to be safe
+            return True
         settings = self.run.domain.settings
         return settings is not None and trials >= len(settings)
 

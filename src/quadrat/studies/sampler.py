@@ -112,6 +112,11 @@ class QuadratSampler(BaseSampler):
         elif search_space is not None:
             self._fixed = check_distributions(search_space)
         self._method = resolve(method, noise)
+        if self._method.keeps_limits and search_space is None:
+            raise InvalidInput(
+                f"search_space: expected the parameters beside {type(self._method).__name__}, got None: what no trial"
+                " has shown yet is drawn at random, and that may be unsafe"
+            )
         self._seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
         generator(self._seed)  # refuses what is not a seed
         self._constraints_func = constraints_func
@@ -193,6 +198,8 @@ class QuadratSampler(BaseSampler):
                 try:
                     params, why = engine.ask(trial.number, known, fixed)
                 except SpaceExhausted as ended:
+                    if self._method.keeps_limits:
+                        raise
                     params, why = engine.ask_again(), f"the best again: {ended}"
                     self._stop(study, str(ended), asked=True)
                 params = {name: value for name, value in params.items() if name in searched.distributions}

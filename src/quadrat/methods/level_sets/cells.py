@@ -82,7 +82,7 @@ class LevelCells:
         self.values: list[float] = []  # by observation
         self.brought_to = 0  # observations that the stored bounds have seen
         self._rejection: str | None = None  # what the bounds of points and cells have shown
-        self._curvature = _curvature(assumptions) if 2**dimension <= _MOST_CORNERS else None
+        self._curvature = curvature(assumptions) if 2**dimension <= _MOST_CORNERS else None
         self._corners = np.array(list(product((0.0, 1.0), repeat=dimension))) if self._curvature is not None else None
         self._ways: dict[int, tuple[bool, float]] = {}  # by depth: whether from corners, and what is lost
         self._row_of: dict[bytes, int] = {}
@@ -260,7 +260,7 @@ class LevelCells:
             self.refresh()
 
 
-def _curvature(given: Assumptions) -> Array | None:
+def curvature(given: Assumptions) -> Array | None:
     """B s sqrt(m_4) / (8 theta_i^2) for each axis, shape (D,) or (1,); None where the kernel has no such moment."""
     if not isinstance(given.kernel, Stationary):
         return None

@@ -1,0 +1,1 @@
+"""Search that never evaluates below a limit."""
