@@ -252,7 +252,7 @@ def earlier(report: str) -> str:
     return (
         "The present version has not been measured in this way: it takes hours. This is the table of version 2.\n"
         f"{needed} So no part among the {len(ratios)} is shown to be needed, or to be in the way; they stay because\n"
-        "suggestions rest on them. The factor of 2 on second looks was given up: 1.02 (.98 to 1.05) on eleven seeds.\n\n"
+        "suggestions rest on them. The factor of 2 on second looks was given up: 1.02 (.98 to 1.05), eleven seeds.\n\n"
         f"{table}"
     )
 
