@@ -84,7 +84,7 @@ class TuneOptions:
         if self.noise is None:
             return self.method
         resolve(self.method, self.noise)  # refuses a noise beside a method, and what is no standard deviation
-        return f"{DEFAULT_METHOD}(noise={self.noise:g})"
+        return f"{DEFAULT_METHOD}(noise={self.noise!r})"
 
     @property
     def where(self) -> str:

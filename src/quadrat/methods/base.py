@@ -631,7 +631,7 @@ class Search(ABC):
         """
 
     def leaves_more_than(self, limit: float) -> bool:  # noqa: ARG002
-        """Whether more than this is surely left to gain, by a look that costs less than `recommend`; else False."""
+        """Whether more than `limit` is surely left to gain, by a look that costs less than `recommend`; else False."""
         return False
 
     def predict(self, points: Array) -> tuple[Array, Array, Array] | None:  # noqa: ARG002

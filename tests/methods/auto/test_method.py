@@ -820,6 +820,25 @@ def test_recommendation_is_the_evaluated_point_of_highest_averaged_mean() -> Non
     assert isinstance(search.certificate(search.recommend().x), str)
 
 
+def test_a_glance_sees_that_much_is_left_and_never_where_little_is() -> None:
+    """The gain over few points is no larger than that over many: what the glance calls more is more."""
+    seen = 0
+    for dimension, seed in ((1, 0), (2, 1), (3, 2)):
+        search, rng = Auto().start(Domain.cube(dimension), seed), np.random.default_rng(seed)
+        for number in range(16):
+            x = search.ask(number, np.empty((0, dimension))).x
+            search.tell(told(number, x, float(-((x - 0.4) ** 2).sum() + 0.05 * rng.standard_normal())))
+            if number in (7, 15):
+                gain = search.recommend().gain
+                assert gain is not None
+                for limit in (0.05 * gain.upper, 0.5 * gain.upper, 0.9 * gain.upper):
+                    seen += search.leaves_more_than(limit)
+                assert not search.leaves_more_than(gain.upper)
+    assert seen >= 6
+    search.tell(Observation(16, np.full(3, 0.5), np.array([0.0]), constraints=(1.0,)))
+    assert not search.leaves_more_than(0.0), "with constraints nobody glances"
+
+
 def test_the_estimated_gain_shrinks_as_f_becomes_known() -> None:
     search = Auto().start(Domain.cube(2), 0)
     history = run(search, 20)

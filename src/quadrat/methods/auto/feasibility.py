@@ -176,7 +176,7 @@ class Constraints:
         self._sums: dict[bytes, tuple[float, ...]] = {}  # of what was told at each point
 
     @property
-    def told(self) -> bool:
+    def exist(self) -> bool:
         """Whether a trial was told with constraints."""
         return bool(self._models)
 

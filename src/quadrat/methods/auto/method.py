@@ -421,7 +421,7 @@ class AutoSearch(Search):
         which a run stops, so that no other draws would say otherwise.
         """
         surrogates, sample = self._believed, self.domain.thin_sample
-        if not self.model.is_of_all or sample is None or surrogates.constraints.told:
+        if not self.model.is_of_all or sample is None or surrogates.constraints.exist:
             return False
         x = self._recommend(surrogates, self._undiverged(), with_gain=False).x
         rng = generator(self.seed, self.model.trials, _GLANCE)
