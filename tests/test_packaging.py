@@ -12,6 +12,7 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 pytest.importorskip("hatchling", reason="what builds the package is not installed: pip install hatchling")
 
@@ -52,7 +53,9 @@ def test_the_wheel_says_what_it_needs(built: tuple[Path, Path]) -> None:
         assert "quadrat = quadrat.cli:main" in wheel.read(entry).decode()
     assert told["Requires-Python"] == PROJECT["requires-python"]
     without_extras = [text for text in told.get_all("Requires-Dist", []) if "extra ==" not in text]
-    assert sorted(without_extras) == sorted(PROJECT["dependencies"])
+    assert sorted(map(Requirement, without_extras), key=str) == sorted(
+        map(Requirement, PROJECT["dependencies"]), key=str
+    )
     assert told["License-Expression"] == "MIT"
 
 

@@ -18,7 +18,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError, PendingRollbackErro
 
 import quadrat as qd
 from quadrat.loop.workers import Here
-from quadrat.studies import Coordinator, outage
+from quadrat.studies import Coordinator, outage, telling
 from quadrat.studies.outage import Outage, is_away
 from quadrat.studies.telling import FAILURE
 
@@ -67,12 +67,13 @@ def test_which_errors_say_so() -> None:
 
 
 class Away:
-    """Has methods of a storage fail, before or after they did their work, at calls that are counted."""
+    """Has methods of a storage, and the end of a trial, fail before or after their work, at calls that are counted."""
 
     def __init__(self, study: Study, patch: pytest.MonkeyPatch, every: int) -> None:
         self._calls, self._every, self.failures = 0, every, 0
         for name in ("create_new_trial", "set_trial_state_values", "set_trial_user_attr", "set_trial_param"):
             self._patch(study._storage, name, patch)
+        self._patch(telling, "end_trial", patch)
 
     def _patch(self, storage: Any, name: str, patch: pytest.MonkeyPatch) -> None:
         method = getattr(storage, name)
