@@ -30,12 +30,13 @@ from pathlib import Path
 PYTHONS = ("3.11", "3.12", "3.13")
 TOOLS = ("pytest", "hypothesis", "mpmath")
 CORE = (
-    "space", "kernels", "partition", "test_arrays.py", "test_lazy_names.py", "gp/test_posterior.py",
+    "space", "kernels", "partition", "_core/test_arrays.py", "_core/test_lazy_names.py", "gp/test_posterior.py",
     "gp/test_cholesky.py", "optimizer/test_optimizer.py", "optimizer/test_outcome.py", "optimizer/test_replay.py",
-    "optimizer/test_past_study.py", "tune/test_tune.py", "cli/test_cli.py", "methods/test_method_text.py",
-    "cli/test_bench_commands.py", "studies/test_opening.py", "studies/test_results_file.py", "studies/test_table.py",
-    "integrations/test_journal.py", "integrations/test_distributions.py", "integrations/test_optuna_sampler.py",
-    "integrations/test_study_space.py",
+    "optimizer/test_importing.py", "loop/test_tuning.py", "cli/test_cli.py", "methods/test_registry_method_text.py",
+    "cli/test_bench_commands.py", "studies/test_opening.py", "studies/test_results_file.py",
+    "studies/test_results_file_table.py", "studies/test_journal.py", "studies/test_distributions.py",
+    "studies/test_sampler.py", "studies/test_notes_study_space.py", "studies/test_transitions.py",
+    "studies/test_optuna_names.py", "studies/test_coordinator.py",
 )  # fmt: skip
 IMPORTS = """
 import json, pathlib, sys

@@ -48,10 +48,11 @@ from tests.faults.worker_faults import faulty_workers
 from tests.postgres import PostgresServer, why_not
 
 ROWS = ROOT / "benchmarks" / "results" / "faults.jsonl"
+COUNTS = ("injected", "told", "lost", "duplicated", "stuck")
 HEAD = ("fault", "injected", "told", "lost", "duplicated", "stuck", "equal to a run without faults")
 KILLS, FRESH = 110, 10  # kills in one study; processes of those that are started from nothing
 WORKER_KILLS = 10
-COMMAND_KILLS = 130  # of each of the other commands that write
+COMMAND_KILLS, PARTS = 130, 5  # of each of the other commands that write; rows that these are in
 RESUMED = 12  # every which of the torn journals is resumed; all are read and written
 OUTAGES = 5
 AWAY = 30.0  # seconds that a server is suspended after the run has said so, which it does after 10
@@ -65,6 +66,10 @@ def torn(bench: Bench, every: int) -> Findings:
     for journal in journals:
         check_readable(bench.folder / "torn", whole, journal)
     return torn_and_resumed(bench, [*journals[: -len(TAILS) : every], *journals[-len(TAILS) :]])
+
+
+def commands_killed(kill: Callable[..., Findings], bench: Bench, part: int) -> Findings:
+    return kill(bench, COMMAND_KILLS // PARTS, seed=2 * part)
 
 
 def full(bench: Bench) -> Findings | str:
@@ -111,8 +116,8 @@ def scenarios(smoke: bool) -> dict[str, Callable[[Bench], Findings | str]]:
         "kills": lambda bench: killed_again_and_again(bench, KILLS, seed=1, fresh=FRESH),
         "worker_kills": lambda bench: workers_killed(bench, WORKER_KILLS, seed=1),
         "asks": lambda bench: asks_killed(bench, COMMAND_KILLS, seed=1),
-        "tells": lambda bench: tells_killed(bench, COMMAND_KILLS, seed=2),
-        "imports": lambda bench: imports_killed(bench, COMMAND_KILLS, seed=3),
+        **{f"tells_{part}": partial(commands_killed, tells_killed, part=part) for part in range(PARTS)},
+        **{f"imports_{part}": partial(commands_killed, imports_killed, part=part) for part in range(PARTS)},
         "signals": signalled_in_every_phase,
         "starting": lambda bench: signalled_while_it_starts(bench, MOMENTS),
         "sigint": lambda bench: signalled_with_workers(bench, signal.SIGINT),
@@ -153,9 +158,19 @@ def injected(smoke: bool, kept: list[Row]) -> list[Row]:
     return [rows[name] for name in scenarios(smoke) if name in rows]
 
 
+def together(rows: list[Row]) -> list[Row]:
+    """Return a row for each fault: a run that is broken off goes on with the next part of it."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        known = found.setdefault(row["fault"], {**row, **dict.fromkeys(COUNTS, 0)})
+        known |= {name: known[name] + row[name] for name in COUNTS}
+        known["equal"] = None if row["equal"] is None else bool(known["equal"] and row["equal"])
+    return list(found.values())
+
+
 def cells(row: Row) -> tuple[str, ...]:
     equal = {None: "not compared", True: "yes", False: "no"}[row["equal"]]
-    return row["fault"], *(str(row[name]) for name in ("injected", "told", "lost", "duplicated", "stuck")), equal
+    return row["fault"], *(str(row[name]) for name in COUNTS), equal
 
 
 def main() -> None:
@@ -164,7 +179,7 @@ def main() -> None:
     rows = injected(chosen.smoke, [] if chosen.smoke else read_rows(ROWS))
     commits = ", ".join(sorted({row["commit"] for row in rows}))
     versions = ", ".join(sorted({row["versions"]["optuna"] for row in rows}))
-    text = f"{table(HEAD, [cells(row) for row in rows])}\n\nQuadrat at {commits}; optuna {versions}."
+    text = f"{table(HEAD, [cells(row) for row in together(rows)])}\n\nQuadrat at {commits}; optuna {versions}."
     measured = "faults are injected into running `quadrat` processes"
     publish("faults", "Faults, and what is left after them", text, write=chosen.write, measured=measured)
 

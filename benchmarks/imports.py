@@ -204,9 +204,9 @@ def storages() -> Iterator[dict[str, Callable[[], str]]]:
 def imported(smoke: bool) -> list[Row]:
     rows: list[Row] = [] if smoke or not ROWS.exists() else read_rows(ROWS)
     done = {(row["storage"], row["rows"], row["kills"] > 0) for row in rows}
-    cases: list[tuple[int, int]] = [(SMOKE, 0), (SMOKE, 2)] if smoke else [(FEWER, KILLS), (MANY, 0), (MANY, 1)]
+    cases: list[tuple[int, int]] = [(SMOKE, 0), (SMOKE, 2)] if smoke else [(MANY, 0), (FEWER, KILLS), (MANY, 1)]
     with storages() as kinds:
-        for count, kills in cases:  # the quick ones first
+        for count, kills in cases:
             for name, new in kinds.items():
                 if (name, count, kills > 0) in done or (smoke and name != "journal"):
                     continue

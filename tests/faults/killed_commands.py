@@ -17,7 +17,7 @@ from tests.faults.starter import kill_group, processes_of_group, wait
 
 _ANY_MOMENT = 0.4  # seconds, at most, after which a command is killed from outside
 _LEFT = 5.0  # seconds after a kill in which whatever is left of a command has to end
-_TORN = 4  # records that a command writes before it may be killed in the middle of one
+_TORN = 2  # writes of a command after which it may be killed in the middle of one; `tell` has one
 _ROWS = 5  # that the file has more of with each kill, so that each finds something to write
 
 

@@ -46,6 +46,7 @@ def test_what_quadrat_and_optuna_write_is_sound(study: optuna.Study, trial: dict
         ({"user_attrs": {STANDARD_ERROR: "wide"}}, "a number as its standard error, got 'wide'"),
         ({"user_attrs": {STANDARD_ERROR: 10**400}}, "a number as its standard error"),
         ({"system_attrs": {BEGUN: "two"}}, "a number of evaluations, got 'two'"),
+        ({"system_attrs": {"fixed_params": 0.5}}, "a table as its fixed parameters, got 0.5"),
         ({"system_attrs": {BEGUN: -1}}, "a number of evaluations"),
     ],
 )

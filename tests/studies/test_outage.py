@@ -67,7 +67,7 @@ def test_which_errors_say_so() -> None:
 
 
 class Away:
-    """Has methods of a storage fail, before or after they did their work, at calls that are counted."""
+    """Has methods of a storage, and the end of a trial, fail before or after their work, at calls that are counted."""
 
     def __init__(self, study: Study, patch: pytest.MonkeyPatch, every: int) -> None:
         self._calls, self._every, self.failures = 0, every, 0

@@ -39,6 +39,8 @@ from quadrat.studies.trials import REPLICATES, STANDARD_ERROR, complete_constrai
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
+MEMORY = "memory" if hasattr(optuna.Trial, "set_constraint") else "0"  # Optuna 4 has constraints without names
+
 TOLD: dict[str, object] = {
     "replicates": Measured([1.0, 3.0], {"memory": -1.0}),
     "estimate": Estimate(7.0, 0.5),
@@ -48,7 +50,7 @@ TOLD: dict[str, object] = {
 """What the actors tell, each of one trial."""
 
 WRITTEN: dict[str, tuple[object, ...]] = {
-    "replicates": (TrialState.COMPLETE, [2.0], [1.0, 3.0], None, None, {"memory": -1.0}),
+    "replicates": (TrialState.COMPLETE, [2.0], [1.0, 3.0], None, None, {MEMORY: -1.0}),
     "estimate": (TrialState.COMPLETE, [7.0], None, 0.5, None, {}),
     "failure": (TrialState.FAIL, None, None, None, "told FAILED", {}),
     "list": (TrialState.COMPLETE, [3.0], [1.0, 2.0, 6.0], None, None, {}),

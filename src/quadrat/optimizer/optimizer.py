@@ -565,14 +565,7 @@ class Optimizer:
             A run that cannot be certified: the sentence says why, and what to do.
         """
         said = Statements(stated_before_data, every_value_counts, failures_ignore_noise)
-        return certification_of(
-            self._run,
-            lambda: point_to_use(self._run, None).params,
-            assumptions,
-            said,
-            params=params,
-            max_cells=max_cells,
-        )
+        return certification_of(self._run, assumptions, said, params=params, max_cells=max_cells)
 
     @with_own_numerics
     def level_set(self) -> LevelSetReport:

@@ -201,6 +201,9 @@ def _wrong(trial: FrozenTrial, objectives: int) -> str | None:
     sem = trial.user_attrs.get(STANDARD_ERROR)
     if sem is not None and not _are_numbers([sem]):
         return f"a number as its standard error, got {_shown(sem)}"
+    fixed = trial.system_attrs.get("fixed_params", {})
+    if not isinstance(fixed, Mapping):
+        return f"a table as its fixed parameters, got {_shown(fixed)}"
     begun = trial.system_attrs.get(BEGUN, 0)
     if type(begun) is not int or begun < 0:
         return f"a number of evaluations, got {_shown(begun)}"

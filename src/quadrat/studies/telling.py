@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 
@@ -19,6 +21,8 @@ __all__ = ["FAILURE", "TrialIsOver", "ending_of", "prune", "tell_outcome"]
 
 FAILURE = "quadrat:failure"
 """The user attribute of a failed trial that says why."""
+
+_HAS_NAMES = hasattr(Trial, "set_constraint")  # of constraints: Optuna 4 has a list of them
 
 
 class TrialIsOver(InvalidInput):
@@ -48,6 +52,7 @@ def tell_outcome(study: Study, trial: Trial, outcome: object, *, reason: str | N
     TrialIsOver
         The trial does not run.
     """
+    outcome = outcome if _HAS_NAMES else _without_names(outcome)
     names, method = _constrained(study) if isinstance(outcome, Measured) and outcome.constraints else ((), Auto())
     reading = read_measured(outcome, None, names=names, method=method, reason=reason)
     ending = ending_of(reading)
@@ -112,6 +117,14 @@ def _constraint_marks(constraints: dict[str, float]) -> dict[str, object] | None
     """Return the system attributes that have the constraints of a trial, as this version of Optuna writes them."""
     if not constraints:
         return None
-    if hasattr(Trial, "set_constraint"):
+    if _HAS_NAMES:
         return {f"{CONSTRAINTS}:{name}": value for name, value in constraints.items()}
-    return {CONSTRAINTS: list(constraints.values())}  # Optuna 4 has a list without names
+    return {CONSTRAINTS: [constraints[str(place)] for place in range(len(constraints))]}
+
+
+def _without_names(outcome: object) -> object:
+    """Return an outcome whose constraints are called by their places, in the order of their names."""
+    if not isinstance(outcome, Measured) or not isinstance(outcome.constraints, Mapping):
+        return outcome
+    ordered = sorted(outcome.constraints.items(), key=lambda item: str(item[0]))
+    return Measured(outcome.value, {str(place): value for place, (_, value) in enumerate(ordered)})
