@@ -6,8 +6,8 @@ CARP-S [B24] is a collection of benchmarks with subsets that were chosen to stan
 its two subsets for black boxes, 20 tasks each ("dev" and "test"). Tasks run where their objective function can be made
 from what is installed: here the four and eight functions of BBOB, by `pip install carps ioh`. Those of YAHPO Gym and
 HPOBench need the packages' own downloads. As many evaluations as a task file says, without noise, one at a time; what
-counts there, and is compared, is the best evaluation: its regret from the known minimum. Methods are not told that there
-is no noise.
+counts there, and is compared, is the best evaluation: its regret from the known minimum. Methods are not told that
+there is no noise.
 
 Rows are kept in results/carps/METHOD.jsonl and not run again. `--report` only writes results/carps.md.
 `make carps` installs what is needed in .venv-carps.
