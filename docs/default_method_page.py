@@ -23,6 +23,7 @@ from regret.rows import Row, read_rows
 from quadrat.gp import HyperPriors, uneven_noise
 from quadrat.kernels import Matern
 from quadrat.methods.auto import acquisition as auto_score
+from quadrat.methods.auto import finite
 from quadrat.methods.auto import long_runs as auto_cells
 from quadrat.methods.auto import long_runs as crowd
 from quadrat.methods.auto import method as auto
@@ -67,16 +68,19 @@ rebuilt, imported or resumed goes on as if nothing had happened.
 
 **Noise.** It is learned, from repeats where there are any. Standard errors that are told count as told. Where a point
 was measured again {exact} times or more, and always gave the same, there is none, unless different points gave the same
-too, as with pass and fail. `Auto(noise=0)` says so from the start, `Auto(noise=0.1)` that its standard deviation is
-known. Without noise the recommended point is the best one told, and its value is stated as it was told.
+too, as with pass and fail. Repeats say so of their own branch: one of them has the choices and the parameters of the
+best trial, because a baseline that always gives the same says nothing of a model beside it. `Auto(noise=0)` says so
+from the start, `Auto(noise=0.1)` that its standard deviation is known. Without noise the recommended point is the best one
+told, and its value is stated as it was told.
 
 **Finite spaces.** Where the space has at most {listed:,} settings, no setting is suggested twice until noise was seen:
 values at one point that differ, a standard error, or `Auto(noise=...)` above 0. From one value a setting nobody can
 tell noise from roughness, and a new setting beside the best one says nearly as much as the best one again. Up to
 {all_new:,} new settings are all looked at, so that the next one is the best of them. When all were evaluated, repeats
-follow, each with the number of the trial that it repeats; as soon as there is known to be no noise, `ask` raises
-`SpaceExhausted`, and `maximize` and `quadrat tune` end with "all N settings evaluated". `QuadratSampler` warns of it,
-and stops `study.optimize` where `noise=0` states that there is no noise.
+follow, each with the number of the trial that it repeats. As soon as there is known to be no noise, or {many} repeats
+of three values or more gave the same, `ask` raises `quadrat.errors.SpaceExhausted`, and `maximize` and `quadrat tune`
+end with "all N settings evaluated". `QuadratSampler` warns of it, and stops `study.optimize` where `noise=0` states
+that there is no noise.
 
 **Uneven noise.** The noise is taken to be the same everywhere until the trials say otherwise. From {uneven_fewest}
 measurements on, a score test asks whether the squares of leave-one-out residuals grow along an axis of numbers [CW83].
@@ -208,6 +212,7 @@ def page(rows: Sequence[Row]) -> str:
         samples=auto_model.SAMPLES,
         stated=auto_model.STATED,
         exact=auto_model.EXACT,
+        many=finite.MANY,
         listed=MOST_LISTED,
         all_new=auto.FEW,
         uneven_fewest=uneven_noise.FEWEST,

@@ -46,7 +46,7 @@ def test_best_says_what_the_method_of_the_study_certifies(folder: Path, capsys: 
     found = json.loads(capsys.readouterr().out)
     low, high = found["certified_interval"]
     assert low <= (2 * found["params"]["x"] - 0.5) ** 2 / 4 <= high
-    assert found["certificate"]["value"] == pytest.approx(high - found["certificate"]["best_possible"], abs=1e-8)
+    assert 0 < found["certificate"]["value"] <= high - found["certificate"]["best_possible"] + 1e-8  # or less, by pairs
     assert found["credible_interval"] is None
     assert main(["best"]) == 0
     out = " ".join(capsys.readouterr().out.split())

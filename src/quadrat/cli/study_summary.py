@@ -145,7 +145,8 @@ def value_text(found: Recommendation) -> str:
     """Return the value at the recommended point with what bounds it, a certified interval before a fitted one."""
     for interval, kind in ((found.certified_interval, "certified"), (found.credible_interval, "90 %")):
         if interval is not None:
-            bounds = f"{interval[0]:.4g} to {interval[1]:.4g}, {kind}"
+            exact = kind != "certified" and found.distribution is not None and found.distribution.is_certain
+            bounds = "exactly" if exact else f"{interval[0]:.4g} to {interval[1]:.4g}, {kind}"
             return f"{found.value:.6g} ({bounds if found.too_few is None else TOO_FEW + ' how sure that is'})"
     return f"{found.value:.6g}"
 

@@ -98,7 +98,8 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
         The candidate with the best estimate, given all results.
     recommended_score_, recommended_interval_
         That estimate of its mean score on these folds, and a 90 % interval of the fitted model (or a certified one,
-        where the method certifies; None where it has no model). They are not about new data.
+        where the method certifies; None where it has no model, or too few candidates to say). They are not about new
+        data.
     recommended_index_
         Its row in `cv_results_`; None if it was not tried.
     recommendation_
@@ -391,7 +392,8 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
         )
         self.recommended_params_ = self.recommendation_.params
         self.recommended_score_ = found.value
-        self.recommended_interval_ = found.certified_interval or found.credible_interval
+        fitted = found.credible_interval if found.too_few is None else None
+        self.recommended_interval_ = found.certified_interval or fitted
         self.recommended_index_ = rows[0] if rows else None
         scores = [some for row in at if np.isfinite(some := self._scores(evaluations.rows[row])).all() and some]
         self.fold_effects_ = fold_effects(scores)

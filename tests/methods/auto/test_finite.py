@@ -18,7 +18,7 @@ import quadrat as qd
 from quadrat.cli import main
 from quadrat.errors import QuadratWarning, SpaceExhausted
 from quadrat.loop.workers import Here
-from quadrat.methods.auto.finite import FiniteSpace, nearest_to, shows_exactness, shows_noise
+from quadrat.methods.auto.finite import MANY, FiniteSpace, nearest_to, shows_exactness, shows_noise
 from quadrat.methods.auto.surrogate import LearnedModel
 from quadrat.methods.base import Domain, Observation
 from quadrat.studies.coordinator import Coordinator
@@ -283,3 +283,13 @@ def test_the_command_line_says_so(
     capsys.readouterr()
     assert main(["export", "--csv", "-"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 13
+
+
+def test_many_repeats_of_few_values_end_a_space_too() -> None:
+    """Rounded results are often equal, which is no sign of noise; two kinds of results are no sign of anything."""
+    space = qd.Space(a=qd.Categorical(["x", "y"]), n=qd.Int(1, 5))
+    found = qd.maximize(lambda p: round(0.9 - 0.01 * abs(p["n"] - 3) - 0.02 * (p["a"] == "x"), 2), space, n_trials=40)
+    assert len(found.trials) == 10 + MANY
+    assert f"all 10 settings evaluated, and {MANY} repeats gave the same" in str(found)
+    passed = qd.maximize(lambda p: float(p["n"] > 2), space, n_trials=24)
+    assert len(passed.trials) == 24

@@ -23,9 +23,12 @@ from quadrat.methods.auto.surrogate import (
     WARP_FROM,
     Fitted,
     LearnedModel,
+    is_exact,
     last_due,
 )
 from quadrat.methods.base import Axis, Domain, Observation
+from quadrat.optimizer.run import domain_of
+from quadrat.space import Categorical, Float, Space
 
 GRID = np.random.default_rng(999).random((7, 2))
 TOP = np.array([0.4, 0.6])
@@ -417,6 +420,20 @@ def test_measurements_that_always_agree_have_no_noise() -> None:
     assert not together.current().noise_variances.any()
     assert (repeated(*[VALUE] * EXACT, VALUE + 0.1).current().noise_variances > 0).all()
     assert (repeated(*[VALUE] * (EXACT - 1), VALUE + 0.1, VALUE).current().noise_variances > 0).all()
+
+
+def test_repeats_of_another_branch_say_nothing_of_the_noise() -> None:
+    """A baseline without parameters always gives the same; the best trial is of a model that was never repeated."""
+    space = Space(model=Categorical(["svm", "dummy"]), x=Float(0, 1, when={"model": "svm"}))
+    domain = domain_of(space)
+    rng = np.random.default_rng(0)
+    x = [{"model": "svm", "x": float(one)} for one in rng.random(6)] + [{"model": "dummy"}] * (EXACT + 1)
+    y = np.append(0.9 + 0.05 * rng.normal(size=6), np.full(EXACT + 1, 0.63))
+    assert not is_exact(domain, space.to_units(x), y)
+    best = x[int(np.argmax(y))]
+    assert is_exact(domain, space.to_units([*x, best]), np.append(y, y.max()))
+    assert not is_exact(domain, space.to_units([*x, best]), np.append(y, y.max() - 0.01))
+    assert is_exact(domain, space.to_units(x), np.append(y[:6] - 1, y[6:])), "the baseline is best: of it, it is true"
 
 
 def test_what_disagrees_late_brings_the_noise_back_at_once() -> None:

@@ -12,9 +12,12 @@ import numpy as np
 
 from quadrat._core.arrays import Array
 from quadrat.gp.observations import group_rows
-from quadrat.methods.auto.surrogate import DIFFERING, EXACT, LearnedModel
+from quadrat.methods.auto.surrogate import LearnedModel, is_exact
 
-__all__ = ["FiniteSpace", "nearest_to", "shows_exactness", "shows_noise"]
+__all__ = ["MANY", "FiniteSpace", "agreeing_repeats", "nearest_to", "shows_exactness", "shows_noise"]
+
+MANY = 8  # repeats in a space of which every setting was evaluated, all equal to the first: enough, also of few values
+_KINDS = 3  # values: of two, such as pass and fail, equal ones say little
 
 
 class FiniteSpace:
@@ -53,14 +56,14 @@ def shows_noise(model: LearnedModel) -> bool:
 
 
 def shows_exactness(model: LearnedModel) -> bool:
-    """Whether the values told say that the objective has no noise: repeats agree, and different points differ."""
-    if model.has_stated_noise or _repeats(model) < EXACT or model.differing() is not None:
-        return False
-    return len(np.unique(model.y)) >= DIFFERING * (len(model.x) - _repeats(model))
+    """Whether the values told say that the objective has no noise: see `is_exact`."""
+    return not model.has_stated_noise and is_exact(model.domain, model.x, model.y)
 
 
-def _repeats(model: LearnedModel) -> int:
-    """Return how many observations are at the point of an earlier one."""
+def agreeing_repeats(model: LearnedModel) -> int:
+    """Return how many observations repeat an earlier one; 0 where noise was seen, or there are only two results."""
+    if shows_noise(model) or len(np.unique(model.y)) < _KINDS:
+        return 0
     return len(model.x) - len(group_rows(model.x)[0])
 
 

@@ -28,7 +28,14 @@ from quadrat.gp.uneven_noise import UnevenNoise
 from quadrat.methods.acquisition import VISITED, points_around
 from quadrat.methods.auto.acquisition import AutoAcquisition, knowledge_gradients
 from quadrat.methods.auto.feasibility import Constraints, Feasibility, Surrogates
-from quadrat.methods.auto.finite import FiniteSpace, nearest_to, shows_exactness, shows_noise
+from quadrat.methods.auto.finite import (
+    MANY,
+    FiniteSpace,
+    agreeing_repeats,
+    nearest_to,
+    shows_exactness,
+    shows_noise,
+)
 from quadrat.methods.auto.long_runs import MOST, AutoCells, highest_of_a_draw, nearest_running
 from quadrat.methods.auto.surrogate import LARGEST, LearnedModel
 from quadrat.methods.base import (
@@ -241,14 +248,19 @@ class AutoSearch(Search):
 
     def exhausted(self, pending: Array) -> str | None:
         left = self._left(pending)
-        if left is None or len(left) or not self._is_deterministic:
+        if left is None or len(left):
+            return None
+        known = self._is_deterministic
+        repeats = 0 if known or self.method.noise is not None else agreeing_repeats(self.model)
+        if not known and repeats < MANY:
             return None
         assert self.domain.settings is not None
         running = any(point.tobytes() not in self._failed | self._pruned.keys() for point in pending)
         count, state = len(self.domain.settings), "evaluated or pending" if running else "evaluated"
+        why = "the objective has no noise" if known else f"{repeats} repeats gave the same"
         return (
-            f"{f'all {count} settings' if count > 1 else 'the only setting'} {state}, and the objective has no noise:"
-            " nothing is left to suggest; widen the space to go on"
+            f"{f'all {count} settings' if count > 1 else 'the only setting'} {state}, and {why}: nothing is left to"
+            " suggest; widen the space to go on"
         )
 
     def _left(self, pending: Array) -> Array | None:

@@ -251,10 +251,21 @@ class Fitted:
         return bool(weights.sum() ** 2 < 0.5 * len(weights) * (weights**2).sum())
 
 
-def _agree(x: Array, y: Array) -> bool:
-    """Whether all values (n,) at the same of the points (n, F) are the same, and those of different points differ."""
-    first, group = group_rows(x)  # a mean of equal values is only nearly that value
-    return bool((y == y[first][group]).all()) and len(np.unique(y)) >= DIFFERING * len(first)
+def is_exact(domain: Domain, x: Array, y: Array) -> bool:
+    """Whether measurements y (n,) at places x (n, D) say that the objective has no noise.
+
+    There are `EXACT` repeats at least, all equal to the first at their point; different points have values of their
+    own; and a repeated point has the choices and the parameters of the best one. Some branches always give the same,
+    such as a baseline without parameters, and say nothing of the noise of the others.
+    """
+    first, group = group_rows(domain.features(x))  # a mean of equal values is only nearly that value
+    if len(y) - len(first) < EXACT or (y != y[first][group]).any() or len(np.unique(y)) < DIFFERING * len(first):
+        return False
+    kinds = np.asarray(x[:, ~domain.smooth] + 0.0)
+    if domain.exists is not None:
+        kinds = np.hstack([kinds, domain.exists(x)])
+    repeated = np.bincount(group)[group] > 1
+    return bool((kinds[repeated] == kinds[int(np.argmax(y))]).all(axis=1).any())
 
 
 def _apart(x: Array, y: Array, extra: Array) -> Observations:
@@ -586,8 +597,7 @@ class LearnedModel:
                 return _apart(x, y, extra).merged()
         if unknown.any():
             data = Observations.merge(x[unknown], y[unknown])
-            repeats = data.count.sum() - len(data)
-            if repeats < EXACT or not _agree(x[unknown], y[unknown]):
+            if not is_exact(self.domain, self.x[:count][unknown], y[unknown]):
                 stated = Observations.merge(x[~unknown], y[~unknown], variance[~unknown]) if not unknown.all() else None
                 return data if stated is None else data + stated
             variance = np.where(unknown, 0.0, variance)
