@@ -19,7 +19,7 @@ def test_smoke() -> None:
 
 
 def test_what_is_violated_and_never_rejected_is_silent() -> None:
-    rows = [
+    rows: list[dict[str, object]] = [
         {"what": "noise", "factor": 0.5, "D": 1, "rejected": rejected, "violated": violated, "certificate": value}
         for rejected, violated, value in [(True, True, None), (False, True, 0.2), (False, False, 0.4)]
     ]
