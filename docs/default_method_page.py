@@ -67,11 +67,11 @@ are drawn from all trials. Both are functions of the trials, in the order of tel
 rebuilt, imported or resumed goes on as if nothing had happened.
 
 **Noise.** It is learned, from repeats where there are any. Standard errors that are told count as told. Where a point
-was measured again {exact} times or more, and always gave the same, there is none, unless different points gave the same
-too, as with pass and fail. Repeats say so of their own branch: one of them has the choices and the parameters of the
-best trial, because a baseline that always gives the same says nothing of a model beside it. `Auto(noise=0)` says so
-from the start, `Auto(noise=0.1)` that its standard deviation is known. Without noise the recommended point is the best one
-told, and its value is stated as it was told.
+was measured again {exact} times or more, and always gave the same, there is none, unless different points gave the
+same too, as with pass and fail. Repeats say so of their own branch: one of them has the choices and the parameters of
+the best trial, because a baseline that always gives the same says nothing of a model beside it. `Auto(noise=0)` says
+so from the start, `Auto(noise=0.1)` that its standard deviation is known. Without noise the recommended point is the
+best one told, and its value is stated as it was told.
 
 **Finite spaces.** Where the space has at most {listed:,} settings, no setting is suggested twice until noise was seen:
 values at one point that differ, a standard error, or `Auto(noise=...)` above 0. From one value a setting nobody can

@@ -219,7 +219,7 @@ def _added(optimizer: qd.Optimizer) -> None:
 
 STATES = {
     "mixed": KeptState(MIXED, None, _mixed),
-    "certified": KeptState(LINE, lp(), _line),
+    "certified": KeptState(LINE, lp(degree=1), _line),
     "contexts": KeptState(
         qd.Space(x=qd.Float(0, 1), site=qd.Context(qd.Categorical(["north", "south"]))),
         "CGPUCB",
