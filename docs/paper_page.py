@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "experiments"), str(ROOT / "docs")]
 
 import certificates
+import coverage_study
 import figure1
 import figure1_diagnostics
 import rates
@@ -125,8 +126,19 @@ Median certificate against n:
 
 Solid: the certificate, median and quartiles. Dashed: the true regret of the point that it is about, median.
 
-Both choose where the same band is highest, and the certificates are found with the same effort. LP-GP-UCB keeps, for
-every cell, the lowest bound that it ever had; GP-UCB has only the band of today.
+Certificates are those of pairs of points, found with the same effort. GP-UCB and "regret" choose where the band is
+highest; the others spend every second trial where it sharpens the certificate most, which costs regret on the way
+("mean regret" is that of the points evaluated). With both ends bounded apart, as before, the medians of 200 runs of
+LP-GP-UCB (k = 0) at n = 200 were .109 in one dimension and .285 in two, and those of the eight functions above .115
+and .276. LP-GP-UCB keeps, for every cell, the lowest
+bound that it ever had; GP-UCB has only the band of today.
+
+## Does anything certified ever fail?
+
+Runs of many kinds, every statement checked after every evaluation, δ = .05 (`experiments/coverage_study.py`): intervals,
+the bound of the maximum, the certificate of the recommended point, and by pairs that of the worst one.
+
+{coverage}
 
 ## Where the figures come from
 
@@ -342,6 +354,7 @@ def build() -> dict[Path, str]:
     figure, variants = finished("figure1"), finished("figure1_diagnostics")
     tuned, grown = finished("table1"), finished("rates")
     violated, certified = finished("violations"), finished("certificates")
+    covered = finished("coverage_study")
     page = TEXT.format(
         verdict=verdict(figure, variants),
         figure1=figure1.report(figure),
@@ -354,11 +367,13 @@ def build() -> dict[Path, str]:
         sharp=violations.sharp_report(violated),
         certificates=certificates.report(certified),
         widths=certificates.widths(certified),
+        coverage=coverage_study.report(covered),
         provenance="\n".join(
             f"- `{name}`: {commits(rows)}"
             for name, rows in (
                 ("figure1", figure), ("figure1_diagnostics", variants), ("table1", tuned), ("rates", grown),
                 ("violations", violated), ("certificates", certified),
+                ("coverage_study", covered),
             )
         ),
     )  # fmt: skip

@@ -4,8 +4,8 @@
 
 Matérn 5/2, length-scale .3, B = 1, sigma = .1, delta = .05, n = 200; D = 1, 2, 3. Policies:
 
-- LP k=0, LP k=1: LP-GP-UCB; half of delta goes to its posterior band, the rest to averages and polynomials. Every
-  second trial sharpens the certificate.
+- LP k=0, LP k=1: LP-GP-UCB of degree k; a part of delta goes to averages and polynomials. Every second trial sharpens
+  the certificate.
 - regret LP k=0: the same with goal="regret", as of LP0: all trials are those of Algorithm 1.
 - GP-UCB: the point with the largest upper bound of the adaptive band over the cube, which gets the whole delta; of
   points whose bound is clipped to B, the one where it would be largest without the clip. The maximum is searched over

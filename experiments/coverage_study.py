@@ -31,7 +31,7 @@ import numpy as np
 from scipy.stats import binomtest, qmc
 
 import quadrat as qd
-from quadrat._core.arrays import Array
+from quadrat._core.arrays import Array, Bools
 from quadrat.confidence import AdaptiveBand, Assumptions, Band, Certificate, certified_gap, certify
 from quadrat.kernels import Kernel, Matern, RationalQuadratic, SquaredExponential
 from quadrat.methods import LPGPUCB
@@ -57,7 +57,7 @@ def kernel_of(rng: np.random.Generator) -> Kernel:
     return kinds[int(rng.integers(len(kinds)))]
 
 
-def allowed(points: Array) -> Array:
+def allowed(points: Array) -> Bools:
     """The known constraint: a disc of radius .35 about (.6, ..., .6)."""
     return np.asarray(((points - 0.6) ** 2).sum(axis=1) <= 0.35**2)
 

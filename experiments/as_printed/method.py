@@ -39,6 +39,8 @@ class PrintedLPGPUCB(LPGPUCB):
 
     facts: ClassVar[MethodFacts] = replace(LPGPUCB.facts, title="LP-GP-UCB as printed")
 
+    degree: int = 1
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.kernel is None:

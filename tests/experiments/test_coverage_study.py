@@ -6,9 +6,12 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import coverage_study as experiment
 import pytest
+
+from quadrat.confidence import Certificate, certify
 
 FOLDER = Path(__file__).parents[2] / "experiments"
 
@@ -20,10 +23,8 @@ def test_smoke() -> None:
 
 
 def test_a_certificate_that_lies_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = experiment.certify
-
-    def lies(*arguments: object, **options: object) -> object:
-        return replace(plain(*arguments, **options), value=0.0)
+    def lies(*arguments: Any, **options: Any) -> Certificate:
+        return replace(certify(*arguments, **options), value=0.0)
 
     monkeypatch.setattr(experiment, "certify", lies)
     assert experiment.run(4, 4)["failed"] == ["certificate"]

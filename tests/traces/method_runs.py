@@ -118,20 +118,20 @@ def lp_printed() -> Trace:
 @traced
 def lp_long() -> Trace:
     """LPGPUCB certified with much noise: cells divide by polynomials; 9 trials at once."""
-    method = lp(noise=0.3, norm_bound=1.5, threshold=2.0, budget=80)
+    method = lp(noise=0.3, norm_bound=1.5, threshold=2.0, budget=80, degree=1)
     return scripted(method, space=LINE, at=LINE_AT, n=70, batch=9).trace(1)
 
 
 @traced
 def lp_learned() -> Trace:
     """LPGPUCB whose kernel is learned from the first trials."""
-    return scripted(lp(kernel=None, norm_bound=1.0, noise=0.1), n=12).trace(5)
+    return scripted(lp(kernel=None, norm_bound=1.0, noise=0.1, degree=1), n=12).trace(5)
 
 
 @traced
 def lp_sketched() -> Trace:
     """LPGPUCB with a sketched posterior."""
-    return scripted(lp(sketch=qd.gp.Sketch(epsilon=0.5, q=3.0)), space=LINE, at=LINE_AT).trace(1)
+    return scripted(lp(sketch=qd.gp.Sketch(epsilon=0.5, q=3.0), degree=1), space=LINE, at=LINE_AT).trace(1)
 
 
 @traced

@@ -505,12 +505,11 @@ class AdaptiveBand(Posteriors):
         of_z = -ceiling
         for posterior, reach in zip(self._posteriors, self._reach, strict=True):
             here, pair = posterior.predict_differences(cross, at, prior)
-            there = posterior.predict_from_cross(at)
-            half = reach * here.deviation
-            np.maximum(lower, here.mean - half, out=lower)
-            np.minimum(upper, here.mean + half, out=upper)
+            low, high = here.mean - reach * here.deviation, here.mean + reach * here.deviation
+            np.maximum(lower, low[:-1], out=lower)
+            np.minimum(upper, high[:-1], out=upper)
             np.minimum(apart, pair.mean + reach * pair.deviation, out=apart)
-            of_z = max(of_z, float(there.mean[0] - reach * there.deviation[0]))
+            of_z = max(of_z, float(low[-1]))
         return Interval(lower, upper), np.minimum(apart, upper - of_z)
 
 

@@ -2,7 +2,7 @@
 
     delta / 2    the Gaussian-process band
     delta / 4    averages over cells
-    delta / 4    local polynomials, divided by the number of degrees in use
+    delta / 4    local polynomials, divided by the number of degrees in use; the band's too where none is
 
 Within the last two every cell of the fixed dyadic family has its own share: a cell that J halvings made gets
 6 / (pi^2 (J+1)^2) 2^-J. There are 2^J such cells, and the sum over J of 6 / (pi^2 (J+1)^2) is 1, so the whole adds
@@ -34,7 +34,7 @@ class DeltaBudget:
     delta
         In (0, 1): everything certified holds at once with probability at least 1 - delta.
     degrees
-        Degrees of the local polynomials in use; none leaves their quarter unspent.
+        Degrees of the local polynomials in use; where there is none, their quarter goes to the band.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class DeltaBudget:
     @property
     def band(self) -> float:
         """delta_1, for the band: all points and all times at once."""
-        return self.delta / 2
+        return self.delta / 2 if self.degrees else 3 * self.delta / 4
 
     def average(self, depth: int) -> float:
         """delta_F, for the average over one cell that `depth` halvings made."""

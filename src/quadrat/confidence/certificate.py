@@ -27,7 +27,7 @@ from quadrat.confidence.maximum import CertifiedMaximum, certified_gap, certifie
 from quadrat.errors import InvalidInput
 from quadrat.partition.unit_cube import as_unit_point
 
-__all__ = ["Certificate", "Effort", "certificate_at", "certify", "remaining_regret"]
+__all__ = ["Certificate", "Thoroughness", "certificate_at", "certify", "remaining_regret"]
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def certify(
         The point of the unit cube that is meant, shape (D,); however it was chosen, with the data or without. By
         default the point with the highest lower bound, of those observed and those that the branch and bound looks at.
     max_cells, tolerance
-        Effort of the branch and bound (see `certified_maximum`); they change width, not validity.
+        Thoroughness of the branch and bound (see `certified_maximum`); they change width, not validity.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def certify(
     """
     if band.is_hallucinating:
         raise InvalidInput("band: expected no pending points, got some; certify outside the `pending` block")
-    effort = Effort(max_cells, tolerance)
+    effort = Thoroughness(max_cells, tolerance)
     top = certified_maximum(band, dimension=dimension, max_cells=max_cells, tolerance=tolerance)
     if point is not None:
         return certificate_at(band, as_unit_point(point, dimension=dimension), effort, top=top)
@@ -153,7 +153,7 @@ def certify(
 
 
 @dataclass(frozen=True)
-class Effort:
+class Thoroughness:
     """How hard a branch and bound tries: `max_cells` and `tolerance` as of `certified_maximum`."""
 
     max_cells: int
@@ -163,7 +163,7 @@ class Effort:
 def certificate_at(
     band: Band,
     z: Array,
-    effort: Effort,
+    effort: Thoroughness,
     *,
     top: CertifiedMaximum | None = None,
     highest: float = np.inf,

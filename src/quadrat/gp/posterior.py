@@ -319,12 +319,11 @@ class GaussianProcess:
         Returns
         -------
         tuple of Prediction
-            Of f(x) and of f(x) - f(z), shapes (m,).
+            Of f at the m points and at z, shape (m + 1,), and of f(x) - f(z), shape (m,).
         """
         w = self._cholesky.half_solve(np.vstack([cross, at]).T)
-        w, of_z = w[:, :-1], w[:, -1:]
         here = Prediction(self.prior_mean + w.T @ self._z, self._deviation(w))
-        apart = w - of_z
+        apart = w[:, :-1] - w[:, -1:]
         variance = prior - np.einsum("ij,ij->j", apart, apart)
         # Rounding must not make a bound too small where the two points are close and the variance cancels.
         variance += _ROUNDING * (len(w) + 1) * np.finfo(np.float64).eps * 2 * self.kernel.variance

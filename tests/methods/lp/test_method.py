@@ -218,7 +218,7 @@ def test_an_answer_is_the_same_whichever_answers_were_given_before(
     rejects nothing.
     """
     f = draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(seed, 10))
-    stated = LPGPUCB(kernel=KERNEL, norm_bound=norm_bound, noise=noise, budget=60, goal="regret")
+    stated = LPGPUCB(kernel=KERNEL, norm_bound=norm_bound, noise=noise, budget=60, goal="regret", degree=1)
     found = []
     for order in (list(QUESTIONS), list(QUESTIONS)[::-1]):
         search = stated.start(Domain.cube(1), seed)
@@ -277,9 +277,11 @@ def test_explanation_is_plain_data_that_adds_up() -> None:
     assert sum(entry["action"] == "evaluate" for entry in rounds) == 30
 
 
-def test_lp0_is_degree_zero() -> None:
-    assert LP0(kernel=KERNEL, norm_bound=1.0, noise=0.1, budget=10).degree == 0
-    assert LPGPUCB(kernel=KERNEL, norm_bound=1.0, noise=0.1, budget=10).degree == 1
+def test_lp0_is_algorithm_1_of_degree_zero() -> None:
+    lp0 = LP0(kernel=KERNEL, norm_bound=1.0, noise=0.1, budget=10)
+    default = LPGPUCB(kernel=KERNEL, norm_bound=1.0, noise=0.1, budget=10)
+    assert (lp0.degree, lp0.goal) == (0, "regret")
+    assert (default.degree, default.goal) == (0, "certificate")
 
 
 def test_information_gain_says_what_it_is() -> None:
@@ -362,7 +364,8 @@ def test_bands_are_divided_where_more_is_planned_than_twice_what_they_hold() -> 
     assert isinstance(certified(2, budget=9999, capacity=None).band, AdaptiveBand)
     band = certified(2, budget=81, capacity=40).band
     assert isinstance(band, LocalBand)
-    assert (band.capacity, band.delta) == (40, 0.025)
+    assert band.capacity == 40
+    assert band.delta == pytest.approx(0.0375)
     for budget, kind in ((2 * CAPACITY, AdaptiveBand), (2 * CAPACITY + 1, LocalBand)):
         search = method(budget=budget, threshold=0.2).start(Domain.cube(2), 0)
         assert isinstance(search, CertifiedSearch)
@@ -487,22 +490,17 @@ def test_replicates_are_told_to_bands_of_cells_one_by_one() -> None:
 
 
 def test_every_second_trial_sharpens_the_certificate() -> None:
-    """The others are those of Algorithm 1; what is certified at the end is less than with all of them."""
-    ends = {}
+    """The others are those of Algorithm 1. How much it is worth: experiments/certificates.py."""
     for goal in ("certificate", "regret"):
         f = draw_rkhs_function(KERNEL, 1, norm=1.0, rng=generator(7, 10))
         search = LPGPUCB(kernel=KERNEL, norm_bound=1.0, noise=0.1, budget=40, goal=goal).start(Domain.cube(1), 7)
         why = []
-        for i in range(40):
+        for i in range(12):
             proposal = search.ask(i, NONE)
             why.append(proposal.why == "sharpens the certificate most")
             y = float(f(proposal.x)) + 0.1 * generator(7, i, 5).normal()
             search.tell(Observation(i, proposal.x, np.array([y])))
-        certificate = search.certificate(search.recommend().x)
-        assert isinstance(certificate, Certificate)
-        ends[goal] = certificate.value
-        assert why == [goal == "certificate" and i % 2 == 1 for i in range(40)]
-    assert ends["certificate"] < ends["regret"]
+        assert why == [goal == "certificate" and i % 2 == 1 for i in range(12)]
 
 
 def test_a_batch_that_sharpens_repeats_no_pending_point() -> None:

@@ -27,7 +27,7 @@ import numpy as np
 
 from quadrat._core.arrays import Array, Bools, Ints
 from quadrat.confidence import Assumptions, Certificate, CertifiedGap, certified_gap
-from quadrat.confidence.certificate import Effort, certificate_at
+from quadrat.confidence.certificate import Thoroughness, certificate_at
 from quadrat.confidence.slices import SliceAssumptions, SliceBand
 from quadrat.errors import InvalidInput
 from quadrat.methods.base import Domain
@@ -192,7 +192,7 @@ class ContextualLPSearch(CertifiedSearch):
         view = SliceBand(self.band, self._context_of(point))
         return replace(certificate_at(view, point[view.free], EFFORT, **known), point=point)
 
-    def _gap(self, z: Array, effort: Effort) -> CertifiedGap:
+    def _gap(self, z: Array, effort: Thoroughness) -> CertifiedGap:
         view = SliceBand(self.band, self._context_of(z))
         how: Any = {"max_cells": effort.max_cells, "tolerance": effort.tolerance}
         found = certified_gap(view, z[view.free], dimension=int(view.free.sum()), **how)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadrat._core.arrays import Array
-from quadrat.confidence import Assumptions, ChowdhuryGopalanBand, DeltaBudget
+from quadrat.confidence import Assumptions, ChowdhuryGopalanBand
 from quadrat.confidence.sketched_band import SketchedBand
 from quadrat.gp import GaussianProcess, Observations
 from quadrat.gp.sketch import Sketch
@@ -49,7 +49,7 @@ class SketchedSearch(Search):
         *,
         sketch: Sketch,
     ) -> None:
-        self.band = SketchedBand(assumptions, DeltaBudget(options.delta).band, sketch=sketch, seed=seed)
+        self.band = SketchedBand(assumptions, options.delta / 2, sketch=sketch, seed=seed)
         self.cells = CellBounds(
             assumptions,
             domain.dimension,

@@ -17,7 +17,7 @@ import numpy as np
 from quadrat._core.arrays import Array
 from quadrat.confidence import Assumptions, Certificate, CertifiedGap, certified_gap, remaining_regret
 from quadrat.confidence.bands import SearchBand, contradiction
-from quadrat.confidence.certificate import Effort, certificate_at
+from quadrat.confidence.certificate import Thoroughness, certificate_at
 from quadrat.confidence.local_band import CAPACITY
 from quadrat.methods.base import Domain, Incumbent, Observation, Proposal, Search, refuse_context
 from quadrat.methods.lp.cells import CellBounds, Condition
@@ -26,8 +26,8 @@ from quadrat.randomness import generator
 __all__ = ["DRAWS", "EFFORT", "CellLoop", "CellOptions", "CertifiedSearch", "Round", "Surest"]
 
 DRAWS = 7  # uniform points of the chosen cell that compete with its centre in many dimensions
-EFFORT = Effort(2048, 0.002)  # of the branch and bound behind a certificate
-STEER = Effort(256, 0.01)  # of the one behind a choice
+EFFORT = Thoroughness(2048, 0.002)  # of the branch and bound behind a certificate
+STEER = Thoroughness(256, 0.01)  # of the one behind a choice
 Goal: TypeAlias = Literal["certificate", "regret"]
 
 
@@ -397,7 +397,7 @@ class CertifiedSearch(Search):
         """As of `quadrat.confidence.certificate_at`, in the point's context where there are contexts."""
         return certificate_at(self.band, point, EFFORT, **known)
 
-    def _gap(self, z: Array, effort: Effort) -> CertifiedGap:
+    def _gap(self, z: Array, effort: Thoroughness) -> CertifiedGap:
         """Bound max f - f(z) in the context of z, (D,); what was looked at are points of the cube."""
         return certified_gap(self.band, z, dimension=len(z), max_cells=effort.max_cells, tolerance=effort.tolerance)
 
