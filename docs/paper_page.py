@@ -135,8 +135,8 @@ bound that it ever had; GP-UCB has only the band of today.
 
 ## Does anything certified ever fail?
 
-Runs of many kinds, every statement checked after every evaluation, δ = .05 (`experiments/coverage_study.py`): intervals,
-the bound of the maximum, the certificate of the recommended point, and by pairs that of the worst one.
+Runs of many kinds, every statement checked after every evaluation, δ = .05 (`experiments/coverage_study.py`):
+intervals, the bound of the maximum, the certificate of the recommended point, and by pairs that of the worst one.
 
 {coverage}
 

@@ -274,7 +274,7 @@ class LocalBand:
         return result
 
     def sharpened(self, X: ArrayLike, x: ArrayLike, z: ArrayLike) -> Array:
-        """As of `AdaptiveBand`, by the band of the cell that z lies in; 0 for points that do not count for it."""
+        """As of `AdaptiveBand` for x, by the band of the cell of z; 0 for rows of X that do not count for it."""
         points, there = self._points(X), self._points(np.asarray(z, dtype=np.float64)[None])
         home = self._tree.locate(there[0])
         result = np.zeros(len(points))
@@ -300,7 +300,7 @@ class LocalBand:
         return Interval(lower, upper)
 
     def compare(self, X: ArrayLike, z: ArrayLike) -> tuple[Interval, Array]:
-        """As of `AdaptiveBand`: the bands of the cells of x and of z hold everywhere, and the smaller bound counts."""
+        """As of `AdaptiveBand` at the rows of X: of the bands of the cells of x and of z the smaller bound counts."""
         points = self._points(X)
         there = self._points(np.asarray(z, dtype=np.float64)[None])
         at = self.interval(points)
