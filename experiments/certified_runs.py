@@ -5,8 +5,8 @@
 Functions of norm exactly 1 under Matérn 5/2 with length-scale .3, noise .1, delta = .05, which is what is stated; D = 1
 and 2, even seeds. Each method chooses 100 points; after 25, 50 and 100 the run is certified (`Optimizer.certify`, 4,096
 cells): the recommended point, and the one with the best guaranteed value. LP-GP-UCB, which has the true B and
-kernel, is also asked for the certificate that it computes itself: it keeps half of delta for averages and polynomials
-and has the smallest of all times, certifying after the fact has the whole delta and the band of one time.
+kernel, is also asked for the certificate that it computes itself: it keeps a quarter of delta for averages, and takes
+the smallest bound of all times on each cell; certifying after the fact has the whole delta, and the band of one time.
 
 A run violates where at any of these moments the objective is outside of an interval, the regret above its bound, or the
 data reject the (true) assumptions. Finished runs are kept as JSON lines in experiments/results/certified_runs.jsonl and
