@@ -1,8 +1,8 @@
 """What is known of whole cells: where every limit is kept, where one is not, and what a safe search could ever reach.
 
 A cell is safe where the lower bounds of all guarded functions over it clear their limits, and unsafe where the upper
-bound of one does not reach its limit. What bounds points bounds cells as in `quadrat.methods.level_sets.cells`: from its
-centre by omega, or from its corners by the second-order rule.
+bound of one does not reach its limit. Bounds lead from points to cells as in `quadrat.methods.level_sets.cells`, from
+the centre by omega, or from the corners by the second-order rule.
 
 Within reach is the closure of what is certified now, the stated points among it, under
 
