@@ -296,12 +296,12 @@ def safety_setting(index: int, n: int = 40) -> Setting:
     dimension = 3 if index % 40 == 39 else (1, 1, 1, 2, 2)[index // 5 % 5]
     twice = index // 11 % 6
     return Setting(
-        [*KERNELS][index % 5],
+        [*KERNELS][index // 40 % 4 if dimension == 3 else index % 5],  # rough functions of three variables are too flat
         dimension,
         (0.02, 0.1, 0.3)[index // 25 % 3],
         LAWS[index // 75 % 3],
         (1, 4)[index % 2],
-        GUARDED[index // 7 % 3],
+        GUARDED[index // 40 % 2 if dimension == 3 else index // 7 % 3],
         2.0 if twice == 4 else 1.0,
         2.0 if twice == 5 else 1.0,
         n,
