@@ -64,7 +64,7 @@ LAWS = ("gaussian", "two-point", "uniform")
 GUARDED = ("objective", "constraint", "both")
 ROWS = ROOT / "benchmarks" / "results" / "safe_search.jsonl"
 _PROBLEM, _NOISE, _ORDER = 61, 62, 63  # name streams
-_GRID = {1: 401, 2: 41, 3: 15}
+_GRID = {1: 401, 2: 31, 3: 11}
 
 
 @dataclass(frozen=True)
