@@ -346,9 +346,10 @@ def cells(runs: int, each: int, n: int, longest: int, fitted: int) -> list[Cell]
 def tables(rows: Sequence[Row]) -> str:
     """Return the tables."""
     good = [row for row in rows if "error" not in row]
-    parts = [_safety(good), _speed(good), _wrong(good), _fitted(good)]
+    refused = [row for row in rows if row.get("error", "").startswith("InvalidInput: threshold")]
+    parts = [_safety(good), _speed(good), _wrong(good, refused), _fitted(good)]
     parts += [f"Left out: {row['method']}, {row['problem']}, seed {row['seed']}: {row['error']}."
-              for row in rows if "error" in row]  # fmt: skip
+              for row in rows if "error" in row and row not in refused]  # fmt: skip
     return "\n\n".join(part for part in parts if part)
 
 
@@ -415,7 +416,7 @@ def _speed(rows: Sequence[Row]) -> str:
     return f"Speed (a run that never made it counts as {SPEED_N + 1})\n\n{table(head, lines)}"
 
 
-def _wrong(rows: Sequence[Row]) -> str:
+def _wrong(rows: Sequence[Row], refused: Sequence[Row]) -> str:
     lines: list[tuple[str, ...]] = []
     for how in WRONG:
         some = [row for row in rows if row["method"] == "wrong" and row["problem"].startswith(f"{how}: ")]
@@ -427,12 +428,13 @@ def _wrong(rows: Sequence[Row]) -> str:
                 f"{sum(row['unsafe'] for row in some) / sum(row['evaluations'] for row in some):.1%}",
                 str(len(stopped)), "-" if early is None else f"{early:g}",
                 str(sum(row["unsafe"] > 0 for row in some if row["stopped"] is None)),
+                str(sum(row["problem"].startswith(f"{how}: ") for row in refused)),
             ))  # fmt: skip
     if not lines:
         return ""
     head = (
         "stated", "runs", "runs with a broken limit", "of all evaluations", "stopped at a rejection",
-        "after, median", "broken and not stopped",
+        "after, median", "broken and not stopped", "refused: the norm bound forbids the limit",
     )  # fmt: skip
     return f"Stated as half of what it is\n\n{table(head, lines)}"
 
