@@ -31,6 +31,7 @@ PAGES = {  # what is run: the rows that it keeps, and where its page is
     "python benchmarks/long_runs.py": ("benchmarks/results/long_runs.jsonl", "benchmarks/results/long_runs.md"),
     "python benchmarks/failures.py": ("benchmarks/results/failures.jsonl", "benchmarks/results/failures.md"),
     "python benchmarks/scaling.py": ("benchmarks/results/scaling.jsonl", "benchmarks/results/scaling.md"),
+    "python benchmarks/safe_search.py": ("benchmarks/results/safe_search.jsonl", "benchmarks/results/safe_search.md"),
     "python benchmarks/local_bands.py": ("benchmarks/results/local_bands.jsonl", "benchmarks/results/local_bands.md"),
     "python benchmarks/hpo/table.py": ("benchmarks/hpo/results/noise_*/*.jsonl", "benchmarks/hpo/results/report.md"),
     "python benchmarks/hpo/carps_run.py": ("benchmarks/hpo/results/carps/*.jsonl", "benchmarks/hpo/results/carps.md"),

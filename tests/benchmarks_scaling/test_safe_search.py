@@ -76,12 +76,13 @@ def test_tables_say_what_rows_say() -> None:
     name = "D = 2, constraint"
     rows += [row(rule, name, 0, needed=n) for rule, n in ((SAFE, 10), (SAFEOPT, 40))]
     rows += [row("wrong", "both: D = 1, objective", 0, unsafe=2, evaluations=20, stopped="rejected")]
+    rows += [{**rows[-1], "seed": 2, "error": "InvalidInput: threshold: no"}]
     rows += [row("fitted", "D = 1, objective", 0, unsafe=4)]
     rows += [{"method": "safety", "problem": "11", "seed": 22, "n": 40, "error": "ValueError: no", "commit": "abc"}]
     text = safe_search.tables(rows)
     assert "| all | 10 | 1 | 400 | 1 | 0 | 0.90 |" in text
     assert f"| {name} | 1 | 10 | 40 | 0.25 |" in text
-    assert "| both | 1 | 1 | 10.0% | 1 | 20 | 0 |" in text
+    assert "| both | 1 | 1 | 10.0% | 1 | 20 | 0 | 1 |" in text
     assert "| D = 1, objective | 1 | 1 | 10.0% | 0.90 |" in text
     assert "Left out: safety, 11, seed 22: ValueError: no." in text
 

@@ -436,6 +436,20 @@ def multi_scale_level_set() -> Trace:
     return watched.trace(1, level_set=form.level_set(watched.optimizer.level_set()))
 
 
+# --- safe search
+
+
+@traced
+def safe_search() -> Trace:
+    """Safe, maximised and minimised; and FittedSafe."""
+    fixed: dict[str, Any] = {"kernel": qd.Matern(2.5, 0.5), "norm_bound": 6.0, "noise": 0.05}
+    at = LINE.from_unit([0.5])
+    first = scripted(qd.Safe(threshold=0.2, safe=[at], **fixed), space=LINE, at=LINE_AT, n=14)
+    second = scripted(qd.Safe(threshold=1.2, safe=[at], **fixed), space=LINE, at=LINE_AT, n=14, direction="minimize")
+    third = scripted(qd.FittedSafe(threshold=0.2, safe=[at]), space=LINE, at=LINE_AT, n=10)
+    return both(*(one.trace(1) for one in (first, second, third)))
+
+
 # --- the paper's settings
 
 

@@ -21,6 +21,7 @@ from quadrat.optimizer import (
     SafeRegionReport,
 )
 from quadrat.optimizer.advice import advise, situation_of
+from quadrat.optimizer.method_choice import keeps_limits
 from quadrat.studies.distributions import Searched
 from quadrat.studies.recommendation import StudyRun, recommendation_in, run_of
 from quadrat.studies.trials import values_of
@@ -68,10 +69,10 @@ def model_of(study: Study, method: Method | None, *, most_cells: int | None = No
     if method is None:
         return StudyModel(found, advice, fit_warning=_fit_warning(run))
     classifies = "level sets" in method.facts.handles
-    certificate = run.certificate() if method.facts.certifies and not classifies and not method.keeps_limits else None
+    certificate = run.certificate() if method.facts.certifies and not classifies and not keeps_limits(method) else None
     level_set = _level_set(optimizer) if classifies else None
     cells = _cells(optimizer, run.searched, most_cells)
-    region = _safe_region(optimizer) if method.keeps_limits else None
+    region = _safe_region(optimizer) if keeps_limits(method) else None
     model = StudyModel(found, advice, certificate, level_set, *cells, _fit_warning(run), region)
     return model if run.uncertified is None else _uncertified(model, run.uncertified)
 

@@ -1,9 +1,8 @@
 """What a method is: a frozen configuration that starts a search; a search asks, is told, recommends.
 
 A search works on the unit cube and always maximises. It never sees parameters or directions: the optimizer translates.
-It holds no random state: whatever it draws comes from `generator(seed, trial number, ...)`, so that a
-search is rebuilt, bit for bit, by asking and telling again what was asked and told; what was told together is told
-together again.
+It holds no random state: whatever it draws comes from `generator(seed, trial number, ...)`, so that it is rebuilt, bit
+for bit, by asking and telling again what was asked and told, together what was told together.
 
 A method works on the cube. Where a parameter is an integer or a choice, many points of the cube are one setting: the
 model should see the point that stands for all of them, and choices have no order, so that any two are equally far
@@ -166,7 +165,7 @@ class Domain:
         Returns the points that stand for all settings that may be evaluated, (m, D), each once, where the space is
         finite and they are few, else None; None where it is not known to be.
     encode
-        From a setting, values by name, to its point, (D,); refuses one that is none. None where there are no names.
+        From a setting, values by name, to its point, (D,); None where there are no names.
 
     Examples
     --------
@@ -688,9 +687,8 @@ Ability: TypeAlias = Literal[
     "level sets",
     "safe regions",
 ]
-"""What a method may be made for. Pending points, constraints, contexts, fidelities, level sets and safe regions are
-refused, with the methods that handle them, where the method at hand does not say so in its facts; the others are what
-it learns from."""
+"""What a method may be made for. All but the second to the fifth are refused, with the methods that handle them, where
+the method at hand does not say so in its facts; these are what it learns from."""
 
 
 @dataclass(frozen=True)
@@ -797,19 +795,6 @@ class Method(ABC):
         """Return the method for -f in the place of f: one with a threshold turns it, most are the same for both."""
         return self
 
-    @property
-    def constraint_names(self) -> tuple[str, ...] | None:
-        """The names of the constraints that every trial must be told, sorted; None where the first trial decides."""
-        return None
-
-    @property
-    def keeps_limits(self) -> bool:
-        """Whether it proposes only points that pass a test: then nothing else may choose in its place."""
-        return "safe regions" in self.facts.handles
-
     def why_not_certified(self) -> str | None:
-        """Return why a search of this form cannot certify although the method does; None if it can.
-
-        What a space or what was told forbid is the optimizer's to say.
-        """
+        """Return why a search of this form, whatever the space, cannot certify although the method does, or None."""
         return None

@@ -6,7 +6,7 @@ from quadrat.errors import InvalidInput
 from quadrat.methods.base import Ability, Method
 from quadrat.space import Space
 
-__all__ = ["DEFAULT_METHOD", "check_method", "require", "resolve", "what_changed"]
+__all__ = ["DEFAULT_METHOD", "check_method", "keeps_limits", "require", "resolve", "what_changed"]
 
 DEFAULT_METHOD = "Auto"
 """The name of the method where none is given."""
@@ -53,6 +53,11 @@ def require(method: Method, ability: Ability, why: str) -> None:
 
     able = ", ".join(that_handle(ability)) or "none yet"
     raise InvalidInput(f"method: expected one that handles {ability} ({able}), got {type(method).__name__}; {why}")
+
+
+def keeps_limits(method: Method) -> bool:
+    """Return whether a method proposes only points that pass a test of safety: then nothing may choose in its place."""
+    return "safe regions" in method.facts.handles
 
 
 def what_changed(method: Method, version: object) -> str | None:

@@ -362,7 +362,7 @@ def read_measured(
             " use Auto, the default"
         )
     reading = read_outcome(outcome, sem=sem, reason=reason)
-    stated = method.constraint_names
+    stated: tuple[str, ...] | None = getattr(method, "constraint_names", None)  # where the first trial does not decide
     if stated is not None and sorted(told) != list(stated) and (told or reading.failure is None):
         raise InvalidInput(
             f"constraints: expected values of {_listed(stated) or 'none'}, which {type(method).__name__} guards, got"

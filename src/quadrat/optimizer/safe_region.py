@@ -238,7 +238,7 @@ def safe_region_of(
         remaining = max(best - interval[0], 0.0)
     return SafeRegionReport(
         threshold=method.threshold,
-        constraints=method.constraint_names or (),
+        constraints=method.constraint_names,
         delta=found.delta,
         share=found.volume(SAFE),
         reachable_share=found.reach,

@@ -16,6 +16,7 @@ from optuna.trial import FrozenTrial, TrialState
 from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput, SpaceExhausted
 from quadrat.methods.base import Method
+from quadrat.optimizer.method_choice import keeps_limits
 from quadrat.optimizer.outcome import Direction, Reading, ReplicateWatch
 from quadrat.optimizer.run import Event, Run, asked, tell_event
 from quadrat.studies.distributions import Searched, searched_value
@@ -174,7 +175,7 @@ class StudyEngine:
 
     def may_be_exhausted(self, trials: int) -> bool:
         """Return whether so many trials can be all that there is to evaluate, whatever came out of them."""
-        if self.run.method.keeps_limits:  # it stops when nothing is known to be safe
+        if keeps_limits(self.run.method):  # it stops when nothing is known to be safe
             return True
         settings = self.run.domain.settings
         return settings is not None and trials >= len(settings)

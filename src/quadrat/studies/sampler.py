@@ -21,7 +21,7 @@ from optuna.trial import FrozenTrial, TrialState
 from quadrat._core.blas_threads import with_own_numerics
 from quadrat.errors import InvalidInput, QuadratWarning, SpaceExhausted
 from quadrat.methods.base import Method
-from quadrat.optimizer.method_choice import resolve
+from quadrat.optimizer.method_choice import keeps_limits, resolve
 from quadrat.optimizer.outcome import Direction
 from quadrat.randomness import generator
 from quadrat.space import Space
@@ -112,7 +112,7 @@ class QuadratSampler(BaseSampler):
         elif search_space is not None:
             self._fixed = check_distributions(search_space)
         self._method = resolve(method, noise)
-        if self._method.keeps_limits and search_space is None:
+        if keeps_limits(self._method) and search_space is None:
             raise InvalidInput(
                 f"search_space: expected the parameters beside {type(self._method).__name__}, got None: what no trial"
                 " has shown yet is drawn at random, and that may be unsafe"
@@ -198,7 +198,7 @@ class QuadratSampler(BaseSampler):
                 try:
                     params, why = engine.ask(trial.number, known, fixed)
                 except SpaceExhausted as ended:
-                    if self._method.keeps_limits:
+                    if keeps_limits(self._method):
                         raise
                     params, why = engine.ask_again(), f"the best again: {ended}"
                     self._stop(study, str(ended), asked=True)

@@ -12,7 +12,7 @@ from quadrat._core.arrays import Array
 from quadrat.confidence import Assumptions
 from quadrat.kernels import Matern
 from quadrat.methods.base import Domain, Observation
-from quadrat.methods.safe.bounds import Bounds, Guard
+from quadrat.methods.safe.bounds import Guard, SafeBounds
 from quadrat.methods.safe.search import SafeSearch
 from quadrat.problems import RKHSFunction, draw_rkhs_function
 from quadrat.randomness import generator
@@ -31,9 +31,9 @@ class Known:
     def dimension(self) -> int:
         return len(self.start)
 
-    def bounds(self, delta: float = 0.05) -> Bounds:
+    def bounds(self, delta: float = 0.05) -> SafeBounds:
         guard = Guard("the objective", self.given, self.limit)
-        return Bounds((guard,), self.dimension, delta=delta, stated=self.start[None])
+        return SafeBounds((guard,), self.dimension, delta=delta, stated=self.start[None])
 
     def search(self, seed: int = 0) -> SafeSearch:
         return SafeSearch(self.bounds(), Domain.cube(self.dimension), seed)

@@ -10,7 +10,7 @@ import pytest
 
 from quadrat.confidence import Assumptions, UserHolder
 from quadrat.kernels import Matern
-from quadrat.methods.safe.bounds import Bounds, Guard, float_slack
+from quadrat.methods.safe.bounds import Guard, SafeBounds, float_slack
 from quadrat.randomness import generator
 
 
@@ -56,7 +56,7 @@ def test_what_was_safe_stays_safe_and_bounds_only_sharpen(known: Callable[..., A
 def test_a_stated_point_that_is_unsafe_rejects_the_assumptions(known: Callable[..., Any]) -> None:
     one = known(4)
     guard = Guard("the objective", one.given, 0.5)
-    bounds = Bounds((guard,), 1, delta=0.05, stated=np.array([[0.5]]))
+    bounds = SafeBounds((guard,), 1, delta=0.05, stated=np.array([[0.5]]))
     for _ in range(40):
         bounds.add(np.array([0.5]), [np.array([0.1])])
     bounds.refresh()
@@ -68,7 +68,7 @@ def test_a_stated_point_that_is_unsafe_rejects_the_assumptions(known: Callable[.
 def test_each_function_has_its_share_of_delta_and_its_own_limit() -> None:
     given = Assumptions(Matern(2.5, 0.3), 1.0, 0.01)
     guards = (Guard("f", given, None), Guard("a", given, 0.0), Guard("b", given, 0.3))
-    bounds = Bounds(guards, 1, delta=0.06, stated=np.array([[0.5]]))
+    bounds = SafeBounds(guards, 1, delta=0.06, stated=np.array([[0.5]]))
     assert [band.delta for band in bounds.bands] == pytest.approx([0.02] * 3)
     near = np.array([[0.51]])
     bounds.look_at(near)
@@ -84,7 +84,7 @@ def test_a_lipschitz_bound_certifies_what_the_kernel_alone_does_not() -> None:
     safe = []
     for holder in (None, UserHolder(0.5)):
         given = Assumptions(Matern(0.5, 0.2), 1.0, 0.001, holder)
-        bounds = Bounds((Guard("f", given, 0.0),), 1, delta=0.05, stated=np.array([[0.5]]))
+        bounds = SafeBounds((Guard("f", given, 0.0),), 1, delta=0.05, stated=np.array([[0.5]]))
         bounds.look_at(np.linspace(0, 1, 101)[:, None])
         bounds.add(np.array([0.5]), [np.array([0.2])])
         bounds.refresh()

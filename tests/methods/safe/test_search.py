@@ -12,7 +12,7 @@ from quadrat.confidence import Assumptions
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Matern
 from quadrat.methods.base import Domain, Failure, Observation, Pruned, Update
-from quadrat.methods.safe.bounds import Bounds, Guard
+from quadrat.methods.safe.bounds import Guard, SafeBounds
 from quadrat.methods.safe.search import SafeSearch
 
 NOTHING = np.empty((0, 1))
@@ -125,7 +125,7 @@ def test_a_constraint_is_guarded_and_the_objective_need_not_be() -> None:
     """The objective rises to the right, the constraint breaks at .7."""
     given = Assumptions(Matern(2.5, 1.0), 3.0, 0.01)
     guards = (Guard("f", given, None), Guard("c", given, 0.0))
-    bounds = Bounds(guards, 1, delta=0.05, stated=np.array([[0.2]]))
+    bounds = SafeBounds(guards, 1, delta=0.05, stated=np.array([[0.2]]))
     search = SafeSearch(bounds, Domain.cube(1), 0, names=("c",))
     for number in range(25):
         x = search.ask(number, NOTHING).x
@@ -143,7 +143,7 @@ def test_it_expands_across_a_dip_to_what_may_be_better() -> None:
         return np.asarray(0.25 * np.exp(-((x - 0.2) ** 2) / 0.02) + 0.45 * np.exp(-((x - 0.8) ** 2) / 0.02) + 0.3)
 
     given = Assumptions(Matern(2.5, 0.5), 6.0, 0.005)
-    bounds = Bounds((Guard("f", given, 0.1),), 1, delta=0.05, stated=np.array([[0.2]]))
+    bounds = SafeBounds((Guard("f", given, 0.1),), 1, delta=0.05, stated=np.array([[0.2]]))
     search, why = SafeSearch(bounds, Domain.cube(1), 0), []
     for number in range(60):
         proposal = search.ask(number, NOTHING)

@@ -5,7 +5,7 @@ all points and times at once with probability 1 - delta/(m + 1). A point x may b
 
     lower(x) >= h,   or   lower(x') - omega(x - x') >= h   for some x' [S15, equation 2, with omega for their L d].
 
-Bounds hold at all times at once, so the best ones of all times are kept: what was safe once stays safe.
+SafeBounds hold at all times at once, so the best ones of all times are kept: what was safe once stays safe.
 The bounds are of the function on the cube at a float, and what runs is the setting that this float stands for, whose
 exact place may differ in the last bits. So lower(x) must clear h by what f can vary by within a few of these, too.
 
@@ -22,7 +22,7 @@ from quadrat._core.arrays import Array, Bools, Growing, Ints
 from quadrat.confidence import AdaptiveBand, Assumptions
 from quadrat.confidence.bands import contradiction
 
-__all__ = ["Bounds", "Guard", "float_slack"]
+__all__ = ["Guard", "SafeBounds", "float_slack"]
 
 _LAST_BITS = 2.0**-48  # of the cube's side: more than what a coordinate loses on its way to a setting and back
 _ROUNDING = 1e-9  # of B s: what the bounds themselves may lose
@@ -61,8 +61,8 @@ class Guard:
     limit: float | None
 
 
-class Bounds:
-    """Bounds of all functions at all points that were ever looked at.
+class SafeBounds:
+    """SafeBounds of all functions at all points that were ever looked at.
 
     Parameters
     ----------

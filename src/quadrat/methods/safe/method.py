@@ -14,7 +14,7 @@ from quadrat.confidence.budget import as_probability
 from quadrat.errors import InvalidInput
 from quadrat.kernels import Kernel
 from quadrat.methods.base import Domain, Method, MethodFacts
-from quadrat.methods.safe.bounds import Bounds, Guard
+from quadrat.methods.safe.bounds import Guard, SafeBounds
 from quadrat.methods.safe.fitted import FittedSafeSearch
 from quadrat.methods.safe.search import SafeSearch
 
@@ -33,6 +33,7 @@ class SafeMethod(Method):
 
     safe: Sequence[Mapping[str, Any]] = field(hash=False)
     threshold: float | None = None
+    constraints: Any = field(default=(), hash=False)
 
     def __post_init__(self) -> None:
         keep_plain(self)
@@ -48,6 +49,11 @@ class SafeMethod(Method):
 
     def check(self) -> None:
         """Check the options that a method adds."""
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """The names of the constraints that every trial must be told, sorted."""
+        return tuple(self.constraints)
 
     def turned(self) -> Method:
         """Return the method for -f: what must not fall below the threshold must not rise above minus it."""
@@ -190,17 +196,13 @@ class Safe(SafeMethod):
         """Return what is assumed of the objective."""
         return Assumptions(self.kernel, self.norm_bound, self.noise, self.holder)
 
-    @property
-    def constraint_names(self) -> tuple[str, ...]:
-        return tuple(self.constraints)
-
     def start(self, domain: Domain, seed: int) -> SafeSearch:
         stated = self.stated_points(domain)
         guards = [Guard("the objective", self.assumptions(), self.threshold)]
         guards += [Guard(f"minus the constraint {name!r}", given, 0.0) for name, given in self.constraints.items()]
         for guard in guards:
             guard.given.kernel.check_dimension(domain.dimension)
-        bounds = Bounds(tuple(guards), domain.dimension, delta=self.delta, stated=stated)
+        bounds = SafeBounds(tuple(guards), domain.dimension, delta=self.delta, stated=stated)
         return SafeSearch(bounds, domain, seed, names=self.constraint_names)
 
 
@@ -255,10 +257,6 @@ class FittedSafe(SafeMethod):
             raise InvalidInput(f"risk: expected a chance below 0.5, got {self.risk!r}")
         if self.noise is not None:
             object.__setattr__(self, "noise", as_number(self.noise, name="noise", at_least=0.0))
-
-    @property
-    def constraint_names(self) -> tuple[str, ...]:
-        return tuple(self.constraints)
 
     def start(self, domain: Domain, seed: int) -> FittedSafeSearch:
         return FittedSafeSearch(

@@ -1,8 +1,8 @@
 """What is known of whole cells: where every limit is kept, where one is not, and what a safe search could ever reach.
 
 A cell is safe where the lower bounds of all guarded functions over it clear their limits, and unsafe where the upper
-bound of one does not reach its limit. Bounds lead from points to a cell as in `quadrat.methods.level_sets.cells`: from
-its centre by omega, or from its corners by the second-order rule.
+bound of one does not reach its limit. Bounds lead from points to cells as in `quadrat.methods.level_sets.cells`, from
+the centre by omega, or from the corners by the second-order rule.
 
 Within reach is the closure of what is certified now, the stated points among it, under
 
@@ -26,7 +26,7 @@ from quadrat._core.arrays import Array, Bools, Ints
 from quadrat._core.printing import printed
 from quadrat.confidence import Assumptions
 from quadrat.methods.level_sets.cells import curvature
-from quadrat.methods.safe.bounds import Bounds
+from quadrat.methods.safe.bounds import SafeBounds
 from quadrat.partition import LargestVariation, PartitionTree
 
 __all__ = ["SAFE", "UNKNOWN", "UNSAFE", "SafeRegion", "region_of"]
@@ -54,7 +54,7 @@ class SafeRegion:
         `SAFE` where every limit is kept everywhere in the cell, `UNSAFE` where one is broken everywhere, else
         `UNKNOWN`; shape (k,).
     low, high
-        Bounds of the objective over each cell, shape (k,).
+        SafeBounds of the objective over each cell, shape (k,).
     reachable
         Which cells may be within reach, shape (k,): no other is.
     best_reachable
@@ -95,7 +95,7 @@ class SafeRegion:
         return float(self.volumes[self.reachable].sum())
 
 
-def region_of(bounds: Bounds, *, reason: str | None = None, rejection: str | None = None) -> SafeRegion:
+def region_of(bounds: SafeBounds, *, reason: str | None = None, rejection: str | None = None) -> SafeRegion:
     """Return what is known of the whole cube; nothing where there is a `reason`, or the data reject the assumptions."""
     cells = _Cells(bounds)
     why = rejection or reason
@@ -108,7 +108,7 @@ def region_of(bounds: Bounds, *, reason: str | None = None, rejection: str | Non
 class _Cells:
     """A partition of the cube, with bounds of every function over each leaf."""
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: SafeBounds) -> None:
         self.bounds = bounds
         guards = bounds.guards
         ceilings = [guard.given.ceiling for guard in guards]

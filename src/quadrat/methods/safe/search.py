@@ -29,7 +29,7 @@ from quadrat.confidence.bands import default_regulariser
 from quadrat.errors import InvalidInput
 from quadrat.gp import GaussianProcess
 from quadrat.methods.base import Domain, Incumbent, Observation, Proposal, Search, refuse_context
-from quadrat.methods.safe.bounds import Bounds
+from quadrat.methods.safe.bounds import SafeBounds
 from quadrat.methods.safe.candidates import lattice, steps_around
 from quadrat.methods.safe.region import SAFE, SafeRegion, region_of
 from quadrat.randomness import generator
@@ -63,7 +63,7 @@ class SafeSearch(Search):
 
     asking_changes_nothing: ClassVar[bool] = True
 
-    def __init__(self, bounds: Bounds, domain: Domain, seed: int, *, names: tuple[str, ...] = ()) -> None:
+    def __init__(self, bounds: SafeBounds, domain: Domain, seed: int, *, names: tuple[str, ...] = ()) -> None:
         self.bounds, self.domain, self.seed, self.names = bounds, domain, seed, names
         self._steer = [
             GaussianProcess(
