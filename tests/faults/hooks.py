@@ -124,9 +124,10 @@ def _torn(passed: Callable[[], bool], strike: Callable[[], None]) -> None:
     def struck(path: str, logs: Any) -> None:
         if passed():
             text = "".join(json.dumps(log) + "\n" for log in logs)
-            with Path(path).open("a") as file:
-                file.write(text[: random.Random(text).randrange(1, len(text))])  # noqa: S311
-                file.flush()
+            with Path(path).open("r+b", buffering=0) as file:
+                file.truncate(journal._end_of_records(file, file.seek(0, os.SEEK_END)))  # as every writer begins
+                file.seek(0, os.SEEK_END)
+                file.write(text[: random.Random(text).randrange(1, len(text))].encode())  # noqa: S311
                 strike()
         append(path, logs)
 

@@ -9,7 +9,7 @@ from textwrap import fill
 from typing import Any
 
 import optuna
-from optuna.study import Study
+from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from quadrat.cli.cell_table import cell_table
@@ -34,7 +34,7 @@ from quadrat.studies.opening import SEED, check_one_objective
 from quadrat.studies.running_trials import why_chosen
 from quadrat.studies.storage import place
 from quadrat.studies.telling import FAILURE
-from quadrat.studies.trials import standard_error_of, values_of
+from quadrat.studies.trials import complete_constraints, standard_error_of, values_of
 
 __all__ = ["STATES", "described", "many", "plain", "show", "value_text"]
 
@@ -230,10 +230,15 @@ def _counts(study: Study) -> str:
 
 
 def _best(study: Study) -> float | None:
-    """Return the best value that was seen; None where there is none, or several objectives."""
+    """Return the best value that was seen, constraints kept; None where there is none, or several objectives.
+
+    Optuna's own `best_value` fails with some of its versions on some databases.
+    """
     if len(study.directions) != 1:
         return None
-    try:
-        return study.best_value
-    except ValueError:  # no trial is complete
-        return None
+    complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    values = [
+        trial.values[0] for trial in complete if all(limit <= 0 for limit in complete_constraints(trial).values())
+    ]
+    better = max if study.direction is StudyDirection.MAXIMIZE else min
+    return better(values, default=None)
