@@ -65,14 +65,13 @@ def problems(report: str) -> list[str]:
 
 
 def beaten(report: str) -> list[tuple[str, str]]:
-    """Return the problems on which another method has the lowest median, each with that method."""
-    return [
-        (problem, row[0])
-        for names, rows in marked(report)
-        for column, problem in enumerate(names, start=2)
-        for row in rows
-        if row[column].startswith("**") and row[0] != OURS
-    ]
+    """Return the problems on which another method has the lowest median, and ours has not, each with that method."""
+    found = []
+    for names, rows in marked(report):
+        for column, problem in enumerate(names, start=2):
+            lowest = [row[0] for row in rows if row[column].startswith("**")]
+            found += [(problem, name) for name in lowest if OURS not in lowest]
+    return found
 
 
 def on_surrogates(report: str) -> list[str]:

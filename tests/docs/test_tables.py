@@ -141,6 +141,9 @@ def test_what_is_lost_is_read_off_the_results() -> None:
     ]
     assert losses.beaten(MEDIANS) == [("q", "other"), ("r", "third")]
     assert losses.problems(MEDIANS) == ["p", "q", "r"]
+    assert losses.beaten(MEDIANS.replace("| 2 | 3 | 0.1 |", "| **1** | 3 | 0.1 |")) == [("r", "third")], (
+        "as low is not lower"
+    )
 
 
 def test_what_is_lost_on_surrogates_is_read_for_each_noise_level() -> None:
