@@ -37,6 +37,10 @@ class StudyEngine:
     ----------
     outside
         How many complete trials are not in the space, and are left out.
+    lacking
+        A parameter of the space that a complete trial does not have and should, and the number of that trial; or None.
+    rests_on
+        How many complete trials are in the space.
     wider
         A parameter that a trial was asked for with wider bounds than the space has, and both bounds; or None.
     """
@@ -54,6 +58,8 @@ class StudyEngine:
         self._running: dict[int, tuple[dict[str, Any], Array | None]] = {}
         self._visited: list[dict[str, Any]] = []  # what finished trials show of a learned space
         self.outside = 0
+        self.rests_on = 0
+        self.lacking: tuple[str, int] | None = None
         self.wider: Wider | None = None
 
     def follow(self, trials: Sequence[FrozenTrial]) -> None:
@@ -74,8 +80,11 @@ class StudyEngine:
             self.wider = self.wider or self._wider(trial)
             params = self.searched.read(self._shown(trial))
             if params is None:
-                self.outside += trial.state is TrialState.COMPLETE
+                if trial.state is TrialState.COMPLETE:
+                    self.outside += 1
+                    self.lacking = self.lacking or self._lacking(trial)
                 continue
+            self.rests_on += trial.state is TrialState.COMPLETE
             try:
                 reading = reading_of_trial(trial, names, self.run.method)
             except InvalidInput as error:
@@ -120,6 +129,14 @@ class StudyEngine:
             if name in trial.distributions and searched_value(trial.distributions[name], value) is None
         }
         return self.searched.read({**trial.params, **missed}) if missed else None
+
+    def _lacking(self, trial: FrozenTrial) -> tuple[str, int] | None:
+        """Return a parameter that a trial outside of the space does not have, though it exists there, and the trial."""
+        for name, parameter in self.searched.space.items():
+            parents = (parameter.when or {}).items()
+            if name not in trial.params and all(trial.params.get(parent, _WHY) in codes for parent, codes in parents):
+                return name, trial.number
+        return None
 
     def _wider(self, trial: FrozenTrial) -> Wider | None:
         numeric = FloatDistribution | IntDistribution
