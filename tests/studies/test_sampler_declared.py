@@ -110,5 +110,5 @@ def test_brackets_of_a_pruner_share_one_search(space: Any, method: str | None) -
     sampler = QuadratSampler(seed=0, search_space=space, method=method)
     study = optuna.create_study(sampler=sampler, pruner=pruner, study_name="brackets")
     study.optimize(objective, n_trials=8)
-    assert len(sampler._engines) == 1
-    assert len({trial.params["x"] for trial in study.trials}) == 8
+    [(engine, _)] = sampler._engines.values()
+    assert engine._seen >= {*range(7)}, "trials of all brackets"
