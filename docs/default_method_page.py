@@ -75,8 +75,9 @@ values at one point that differ, a standard error, or `Auto(noise=...)` above 0.
 tell noise from roughness, and a new setting beside the best one says nearly as much as the best one again. Up to
 {all_new:,} new settings are all looked at, so that the next one is the best of them. When all were evaluated, repeats
 follow, each with the number of the trial that it repeats; as soon as there is known to be no noise, `ask` raises
-`SpaceExhausted`, and `maximize` and `quadrat tune` end with "all N settings evaluated". `QuadratSampler` warns of it,
-and stops `study.optimize` where `noise=0` states that there is no noise.
+`quadrat.errors.SpaceExhausted`, and `maximize` and `quadrat tune` end with "all N settings evaluated". `QuadratSampler`
+warns of it, and stops `study.optimize` where `noise=0` states that there is no noise. Where bounds depend on other
+parameters in a way that it has to learn, settings that turn out not to exist are moved inside, and repeat others.
 
 **Uneven noise.** The noise is taken to be the same everywhere until the trials say otherwise. From {uneven_fewest}
 measurements on, a score test asks whether the squares of leave-one-out residuals grow along an axis of numbers [CW83].

@@ -242,7 +242,9 @@ def test_bounds_other_than_those_of_the_search_space_are_warned_of() -> None:
     study = optuna.create_study(sampler=QuadratSampler(seed=0, search_space={"x": FloatDistribution(0, 1)}))
     said = warned(lambda: study.optimize(lambda t: t.suggest_float("x", 2, 3), n_trials=2))
     assert len(said) == 1
-    assert said[0].startswith("parameter 'x' is drawn at random where its suggestion is outside of what the objective asks for")
+    assert said[0].startswith(
+        "parameter 'x' is drawn at random where its suggestion is outside of what the objective asks for"
+    )
 
 
 @pytest.mark.parametrize("known", [True, False])

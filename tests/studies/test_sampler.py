@@ -545,7 +545,9 @@ def test_nothing_to_recommend_is_said() -> None:
     with pytest.raises(InvalidInput, match="expected one objective, got 2"):
         recommend(several)
     empty.add_trial(finished(0, params={}))
-    with pytest.raises(InvalidInput, match="with a parameter of more than one value, got none: .* study.best_trial has"):
+    with pytest.raises(
+        InvalidInput, match=r"with a parameter of more than one value, got none: .* study.best_trial has"
+    ):
         recommend(empty)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import optuna
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
-from optuna.trial import Trial
+from optuna.trial import Trial, create_trial
 
 import quadrat as qd
 from quadrat.errors import InvalidInput
@@ -50,7 +50,9 @@ def test_a_misspelt_parameter_is_told_beside_the_one_drawn_at_random() -> None:
 def test_a_condition_that_a_trial_meets_is_looked_at() -> None:
     """`C` is not missed where the model has none; `n` is, where it has."""
     when = {"model": "rf"}
-    space = qd.Space(model=qd.Categorical(["svm", "rf"]), C=qd.Float(0, 1, when={"model": "svm"}), n=qd.Int(1, 9, when=when))
+    space = qd.Space(
+        model=qd.Categorical(["svm", "rf"]), C=qd.Float(0, 1, when={"model": "svm"}), n=qd.Int(1, 9, when=when)
+    )
 
     def objective(trial: Trial) -> float:
         kind = trial.suggest_categorical("model", ["svm", "rf"])
@@ -73,7 +75,9 @@ def test_a_condition_that_a_trial_meets_is_looked_at() -> None:
 )
 def test_another_type_log_or_choices_than_the_objectives_are_refused_by_name(parameter: Any, asked: Any) -> None:
     space = qd.Space(n=parameter) if isinstance(parameter, qd.Int | qd.Float) else {"n": parameter}
-    with pytest.raises(InvalidInput, match="^search_space: expected parameter 'n' with the type, log and choices that"):
+    with pytest.raises(
+        InvalidInput, match=r"^search_space: expected parameter 'n' with the type, log and choices that"
+    ):
         said_by(space, asked)
 
 
@@ -112,3 +116,87 @@ def test_brackets_of_a_pruner_share_one_search(space: Any, method: str | None) -
     study.optimize(objective, n_trials=8)
     [(engine, _)] = sampler._engines.values()
     assert engine._seen >= {*range(7)}, "trials of all brackets"
+
+
+def test_settings_that_no_trial_could_have_are_not_counted() -> None:
+    """Six settings exist of the nine in the widest bounds."""
+
+    def objective(trial: Trial) -> float:
+        n = trial.suggest_int("n", 1, 3)
+        return (n - 2) ** 2 + float(trial.suggest_int("k", 1, n))
+
+    sampler = QuadratSampler(seed=0, noise=0)
+    study = optuna.create_study(sampler=sampler)
+    with pytest.warns(qd.QuadratWarning, match="all 6 settings within the bounds that the objective asks for"):
+        study.optimize(objective, n_trials=40)
+    assert len({(trial.params["n"], trial.params["k"]) for trial in study.trials}) == 6
+    assert len(study.trials) < 40
+    assert "all 6 settings" in (sampler.exhausted(study) or "")
+
+
+@pytest.mark.filterwarnings("ignore:Choices for a categorical distribution:UserWarning")
+@pytest.mark.parametrize("given", [True, False])
+def test_choices_without_a_hash_are_searched(given: bool) -> None:
+    choices: Any = [[8, 8], [16], {"deep": 4}]
+    space = {"layers": CategoricalDistribution(choices), "x": FloatDistribution(0, 1)} if given else None
+
+    def objective(trial: Trial) -> float:
+        return len(trial.suggest_categorical("layers", choices)) + trial.suggest_float("x", 0, 1)
+
+    said, study = said_by(space, objective, n_trials=8)
+    assert said == []
+    assert {str(trial.params["layers"]) for trial in study.trials} == {"[8, 8]", "[16]", "{'deep': 4}"}
+    assert qd.recommend(study).params["layers"] in choices[1:]
+
+
+@pytest.mark.filterwarnings("ignore:Choices for a categorical distribution:UserWarning")
+def test_more_choices_without_a_hash_may_come_later() -> None:
+    study = optuna.create_study(sampler=QuadratSampler(seed=0))
+    for last in (2, 3):
+        choices: Any = [[code] for code in range(1, last + 1)]
+        distributions: Any = {"c": CategoricalDistribution(choices), "x": FloatDistribution(0, 1)}
+        params = {"c": [last], "x": 0.5}
+        study.add_trial(create_trial(params=params, distributions=distributions, value=-float(last)))
+    assert qd.recommend(study).params == {"c": [3], "x": 0.5}
+
+
+def test_choices_that_no_trial_can_have_are_told() -> None:
+    said, _ = said_by(
+        None, lambda trial: float(trial.suggest_categorical("c", [None, True, 1, "1"]) is None), n_trials=4
+    )
+    assert said == [
+        "parameter 'c': no trial can have the choice 1, because Optuna takes it for True, which Python calls equal;"
+        " give choices that differ, such as texts"
+    ]
+
+
+def test_a_parameter_may_have_an_empty_name() -> None:
+    said, study = said_by(
+        None, lambda trial: trial.suggest_float("", 0, 1) + trial.suggest_float(" (no name)", 0, 1), 6
+    )
+    assert said == []
+    assert set(qd.recommend(study).params) == {"", " (no name)"}
+
+
+def test_trials_of_another_type_are_told_with_a_cure_that_helps() -> None:
+    study = optuna.create_study(sampler=QuadratSampler(seed=0))
+    for x in (0.1, 0.4, 0.9):
+        one: Any = {"x": FloatDistribution(0, 1)}
+        study.add_trial(create_trial(params={"x": x}, distributions=one, value=x))
+    other: Any = {"x": IntDistribution(0, 9), "c": FloatDistribution(0, 1)}
+    study.add_trial(create_trial(params={"x": 5, "c": 0.5}, distributions=other, value=2.0))
+    with pytest.warns(
+        qd.QuadratWarning, match=r"space \(3\) do not count: they have 'x' as Float.* pass search_space="
+    ):
+        qd.recommend(study)
+    with pytest.warns(qd.QuadratWarning, match=r"space \(1\) do not count; widen it"):
+        assert qd.recommend(study, search_space={"x": FloatDistribution(0, 1)}).params["x"] < 0.5
+
+
+def test_where_nothing_varies_no_search_space_is_asked_for() -> None:
+    _, study = said_by(None, lambda trial: float(trial.suggest_int("one", 1, 1)))
+    with pytest.raises(InvalidInput, match=r"nothing to choose between; study.best_trial has the parameters") as caught:
+        qd.recommend(study)
+    assert "search_space" not in str(caught.value)
+    with pytest.raises(InvalidInput, match=r"^search_space: expected a parameter of more than one value"):
+        qd.recommend(study, search_space={"one": IntDistribution(1, 1)})

@@ -11,7 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from optuna.distributions import BaseDistribution, check_distribution_compatibility
+from optuna.distributions import BaseDistribution, CategoricalDistribution, check_distribution_compatibility
 from optuna.samplers import BaseSampler
 from optuna.samplers._base import _process_constraints_after_trial
 from optuna.storages import BaseStorage
@@ -32,6 +32,7 @@ from quadrat.studies.distributions import (
     OwnSpace,
     Searched,
     check_distributions,
+    codes_of,
     parameter_of,
     searched_value,
 )
@@ -226,6 +227,7 @@ class QuadratSampler(BaseSampler):
         """Return what was chosen for a trial; else the centre in the first, something uniform later."""
         bracket, study = study, _whole(study)
         _check_one_objective(study)
+        self._warn_of_equal_choices(study, param_name, param_distribution)
         chosen = self._chosen.get((id(study._storage), trial._trial_id))
         if self._own is None and self._fixed is None:
             if chosen is None:  # by another process
@@ -247,9 +249,9 @@ class QuadratSampler(BaseSampler):
         if parameter_of(param_distribution) is None:
             low, high = param_distribution.low, param_distribution.high  # type: ignore[attr-defined]  # numbers, then
             return min(max(low + (high - low) * (0.5 if trial.number == 0 else rng.random()), low), high)
-        alone = DistributionSpace({param_name: param_distribution})
+        alone = DistributionSpace({"alone": param_distribution})
         unit = np.full((1, 1), 0.5) if trial.number == 0 else rng.random((1, 1))
-        return alone.show(_decoded(alone.space, unit))[param_name]
+        return alone.show(_decoded(alone.space, unit))["alone"]
 
     @with_own_numerics
     def exhausted(self, study: Study) -> str | None:
@@ -329,6 +331,21 @@ class QuadratSampler(BaseSampler):
                 f" new; later trials suggest it. To have all suggested from the start, {_CURE}",
             )
 
+    def _warn_of_equal_choices(self, study: Study, name: str, distribution: BaseDistribution) -> None:
+        """Warn, once for each parameter of a study, of choices that no trial can have (`codes_of`)."""
+        if not isinstance(distribution, CategoricalDistribution) or self._is_told(study, f"choices of {name}"):
+            return
+        possible = codes_of(distribution)
+        lost = [choice for code, choice in enumerate(distribution.choices) if code not in possible]
+        if lost:
+            first = distribution.choices[int(distribution.to_internal_repr(lost[0]))]
+            warnings.warn(
+                f"parameter {name!r}: no trial can have the choice {lost[0]!r}, because Optuna takes it for {first!r},"
+                " which Python calls equal; give choices that differ, such as texts",
+                QuadratWarning,
+                stacklevel=5,
+            )
+
     def _warn_of_what_is_outside(self, study: Study, engine: StudyEngine) -> None:
         """Warn, once for each study, of trials that do not count, and of what was learned and cannot be modelled."""
         searched = engine.searched
@@ -377,10 +394,15 @@ class QuadratSampler(BaseSampler):
 
     def _warn(self, study: Study, of: str, message: str) -> None:
         """Warn with this message, once for each study and kind."""
-        key = id(study._storage), study._study_id, of
-        if key not in self._warned:
-            self._warned.add(key)
+        if not self._is_told(study, of):
             warnings.warn(message, QuadratWarning, stacklevel=6)
+
+    def _is_told(self, study: Study, of: str) -> bool:
+        """Return whether it was told before; from now on it is."""
+        key = id(study._storage), study._study_id, of
+        told = key in self._warned
+        self._warned.add(key)
+        return told
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         if self._independent is not None:
