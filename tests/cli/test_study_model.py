@@ -98,7 +98,7 @@ def test_nothing_to_go_by() -> None:
             model_of(study, method)
     study.add_trial(create_trial(value=1.0))
     for method in (None, RandomSearch()):
-        with pytest.raises(InvalidInput, match="complete trials with a parameter of more than one value, got none"):
+        with pytest.raises(InvalidInput, match="trials with a parameter of more than one value, got none"):
             model_of(study, method)
 
 

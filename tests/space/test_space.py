@@ -263,3 +263,19 @@ def test_the_design_example() -> None:
     params = {"lr": 0.003, "batch_size": 128, "kernel": 5}
     assert space.from_unit(space.to_unit(params)) == params
     assert space.from_unit([0.5, 0.5, 0.5]) == {"lr": 0.001, "batch_size": 255, "kernel": 5}
+
+
+def test_a_mapping_gives_names_that_are_no_identifiers() -> None:
+    wanted = {"learning rate": Float(0, 1), "a-b": Int(1, 3)}
+    assert Space(wanted) == Space.from_dict(wanted) == Space(**wanted)
+    assert list(Space(parameters=Float(0, 1), by_name=Int(1, 2))) == ["parameters", "by_name"]
+
+
+@pytest.mark.parametrize(
+    ("given", "more"), [([1], {}), ({"": Float(0, 1)}, {}), ({1: Float(0, 1)}, {}), ({}, {"x": Float(0, 1)})]
+)
+def test_what_is_no_mapping_of_names_is_refused(given: Any, more: Any) -> None:
+    with pytest.raises(
+        InvalidInput, match=r"^space: expected parameters by keyword, or one mapping with non-empty names"
+    ):
+        Space(given, **more)

@@ -132,7 +132,7 @@ def test_a_space_that_contradicts_the_trials_is_refused(storage: BaseStorage) ->
             open_study(storage, None, **{**NOTHING, "space": Space.from_dict({"n": Int(1, 2), **parameter})})
     assert kept_space(study) is None
     fits = Space(x=Int(0, 5), y=Float(0, 1))  # other bounds are let in
-    with pytest.warns(QuadratWarning, match="outside of search_space"):
+    with pytest.warns(QuadratWarning, match="without the parameter .y. of search_space"):
         assert set(asked(open_study(storage, None, **{**NOTHING, "space": fits}), fits)) == {"x", "y"}
 
 

@@ -38,7 +38,8 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
     """Search the parameters of an estimator by cross-validation, with a model of the score.
 
     A drop-in for `sklearn.model_selection.RandomizedSearchCV` and for scikit-optimize's `BayesSearchCV`: all else is as
-    in scikit-learn. All candidates are scored on the same folds, also where `cv` shuffles. The
+    in scikit-learn, but for `refit` where there are several metrics. All candidates are scored on the same folds, also
+    where `cv` shuffles. The
     optimizer is told the mean over the folds and learns how noisy it is; `quadrat.integrations.folds` says why folds
     are neither replicates nor a standard error. A candidate of which some fit fails, or whose score is not finite, is
     told as failed whatever `error_score` is (unless that is "raise"); the table has it as scikit-learn would.
@@ -66,7 +67,8 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
     n_iter
         How many candidates are tried, failed ones included; with `resource`, how many begin.
     scoring
-        As in scikit-learn. Of several metrics, the one that `refit` names is searched for.
+        As in scikit-learn. Of several metrics, the one that `refit` names is searched for; so `refit` has to be the
+        name of one there, and False, a callable and "recommended" are refused.
     n_jobs
         How many fits run at once, as in scikit-learn: None is 1 unless a `joblib.parallel_config` says otherwise, -1 is
         all processors. As many candidates are chosen together, each knowing of the others, as it takes to give every
@@ -107,7 +109,9 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
         succeeded on every fold.
     optimizer_
         The `Optimizer`, with all trials, or those that had all resources. A choice that a space cannot hold is called
-        by its text there. Of a list of dictionaries, "case" is the place of one.
+        by its text there. A distribution of scipy.stats that is neither uniform, log-uniform nor of integers, such as
+        `norm`, is searched by its quantiles: its values there are probabilities, and those of `recommended_params_` are
+        its own. Of a list of dictionaries, "case" is the place of one.
     n_resources_, n_candidates_, n_iterations_, min_resources_, max_resources_
         With `resource`: what each iteration, a rung of a bracket, gave to how many candidates, and how many there were.
         `cv_results_` has the columns "bracket", "iter" and "n_resources".

@@ -316,8 +316,10 @@ class Space(Mapping[str, Parameter]):
 
     Parameters
     ----------
+    by_name
+        The parameters by name, in a mapping: names may be any texts. Tables as in files go through `from_dict`.
     **parameters
-        The parameters by name. For names that are not Python identifiers, use `from_dict`.
+        The parameters by name, in the place of the mapping.
 
     Examples
     --------
@@ -340,7 +342,18 @@ class Space(Mapping[str, Parameter]):
     _parameters: dict[str, Parameter]
     _coding: Coding
 
-    def __init__(self, /, **parameters: Parameter) -> None:
+    def __init__(self, by_name: Mapping[str, Parameter] | None = None, /, **parameters: Parameter) -> None:
+        if by_name is not None:
+            if (
+                not isinstance(by_name, Mapping)
+                or parameters
+                or not all(type(name) is str and name for name in by_name)
+            ):
+                raise InvalidInput(
+                    "space: expected parameters by keyword, or one mapping with non-empty names and no keywords beside"
+                    f" it, got {by_name!r:.200}{' and keywords' if parameters else ''}"
+                )
+            parameters = dict(by_name)
         for name, parameter in parameters.items():
             if not isinstance(parameter, Parameter):
                 raise InvalidInput(

@@ -30,6 +30,8 @@ from typing import TypeAlias
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState
 
+from quadrat.studies.distributions import hashable
+
 __all__ = ["Form", "Place", "Presence", "Requirement"]
 
 Mask: TypeAlias = int  # a set of trials: bit i is the i-th that was seen
@@ -129,7 +131,7 @@ class Presence:
         if trial.state is TrialState.COMPLETE:
             self._whole |= bit
         for name, distribution in trial.distributions.items():
-            values = self._asked.setdefault(name, {}).setdefault(distribution, {})
+            values = self._asked.setdefault(name, {}).setdefault(hashable(distribution), {})
             code = float(distribution.to_internal_repr(trial.params[name]))
             values[code] = values.get(code, 0) | bit
         order = tuple(trial.params)
@@ -427,7 +429,7 @@ def _cover(distributions: Sequence[BaseDistribution], newest: BaseDistribution) 
         for one in distributions:
             if isinstance(one, CategoricalDistribution):
                 choices += [choice for choice in one.choices if _place(choice, choices) is None]
-        return CategoricalDistribution(choices)
+        return hashable(CategoricalDistribution(choices))
     if isinstance(newest, FloatDistribution):
         floats = [one for one in distributions if isinstance(one, FloatDistribution)]
         return _cover_floats(floats)

@@ -20,6 +20,7 @@ __all__ = [
     "check_distributions",
     "codes_of",
     "distribution_of",
+    "hashable",
     "only_value",
     "parameter_of",
     "searched_value",
@@ -217,6 +218,32 @@ def shown_value(distribution: BaseDistribution, value: Any) -> Any:
 def only_value(distribution: BaseDistribution) -> Any:
     """Return the value of a distribution that has no other."""
     return distribution.choices[0] if isinstance(distribution, CategoricalDistribution) else distribution.low  # type: ignore[attr-defined]
+
+
+class _OpenChoices(CategoricalDistribution):
+    """Choices of which some have no hash, such as lists: Optuna takes these, and cannot look such choices up."""
+
+    def __hash__(self) -> int:
+        return hash((CategoricalDistribution, len(self.choices)))
+
+
+def hashable(distribution: BaseDistribution) -> BaseDistribution:
+    """Return an equal distribution that can be a key of a dictionary; the same one where it can.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")  # Optuna's, about choices that are no text and no number
+    >>> hashable(CategoricalDistribution([[8, 8], [16]])) in {hashable(CategoricalDistribution([[8, 8], [16]]))}
+    True
+    """
+    try:
+        hash(distribution)
+    except TypeError:
+        found = object.__new__(_OpenChoices)
+        found.__dict__.update(distribution.__dict__)
+        return found
+    return distribution
 
 
 def check_distributions(search_space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:

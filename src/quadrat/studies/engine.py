@@ -38,6 +38,10 @@ class StudyEngine:
     ----------
     outside
         How many complete trials are not in the space, and are left out.
+    lacking
+        A parameter of the space that a complete trial does not have and should, and the number of that trial; or None.
+    rests_on
+        How many complete trials are in the space.
     wider
         A parameter that a trial was asked for with wider bounds than the space has, and both bounds; or None.
     """
@@ -54,7 +58,10 @@ class StudyEngine:
         self._last: FrozenTrial | None = None  # the last of them
         self._running: dict[int, tuple[dict[str, Any], Array | None]] = {}
         self._visited: list[dict[str, Any]] = []  # what finished trials show of a learned space
+        self._nowhere: set[frozenset[tuple[str, Any]]] = set()  # settings of a learned space that no trial could have
         self.outside = 0
+        self.rests_on = 0
+        self.lacking: tuple[str, int] | None = None
         self.wider: Wider | None = None
 
     def follow(self, trials: Sequence[FrozenTrial]) -> None:
@@ -75,18 +82,23 @@ class StudyEngine:
             self.wider = self.wider or self._wider(trial)
             params = self.searched.read(self._shown(trial))
             if params is None:
-                self.outside += trial.state is TrialState.COMPLETE
+                if trial.state is TrialState.COMPLETE:
+                    self.outside += 1
+                    self.lacking = self.lacking or self._lacking(trial)
                 continue
+            self.rests_on += trial.state is TrialState.COMPLETE
             try:
                 reading = reading_of_trial(trial, names, self.run.method)
             except InvalidInput as error:
                 raise InvalidInput(f"trial {trial.number}: {error}") from None
             self._watch.see(reading)
             names = names or tuple(reading.constraints)
+            self._nowhere.discard(frozenset(params.items()))
             inside.append(params)
             events += asked(trial.number, params, _WHY, "study"), tell_event(trial.number, reading)
             missed = self._missed(trial)
             if missed is not None:
+                self._nowhere.add(frozenset(missed.items()))
                 inside.append(missed)
                 reading = Reading(failure="outside of the bounds that the objective asked for")
                 number = -1 - trial.number  # no trial has it
@@ -122,6 +134,14 @@ class StudyEngine:
         }
         return self.searched.read({**trial.params, **missed}) if missed else None
 
+    def _lacking(self, trial: FrozenTrial) -> tuple[str, int] | None:
+        """Return a parameter that a trial outside of the space does not have, though it exists there, and the trial."""
+        for name, parameter in self.searched.space.items():
+            parents = (parameter.when or {}).items()
+            if name not in trial.params and all(trial.params.get(parent, _WHY) in codes for parent, codes in parents):
+                return name, trial.number
+        return None
+
     def _wider(self, trial: FrozenTrial) -> Wider | None:
         numeric = FloatDistribution | IntDistribution
         for name, asked_for in trial.distributions.items():
@@ -147,9 +167,9 @@ class StudyEngine:
         forced = {} if fixed else self._unvisited(running)
         try:
             params, why = self.run.propose(number=number, elsewhere=elsewhere)
-        except SpaceExhausted:
+        except SpaceExhausted as ended:
             if not forced:
-                raise
+                raise SpaceExhausted(self._told(str(ended))) from None
             params, why = self._known_params(), ""
         if isinstance(searched, LearnedSpace) and (fixed or forced):
             params = searched.completed(params, fixed or {}, forced, self.run.seed, number)
@@ -178,14 +198,25 @@ class StudyEngine:
         if keeps_limits(self.run.method):  # it stops when nothing is known to be safe
             return True
         settings = self.run.domain.settings
-        return settings is not None and trials >= len(settings)
+        return settings is not None and trials + len(self._nowhere) >= len(settings)
 
     def exhausted(self, running: Mapping[int, dict[str, Any]]) -> str | None:
         """Return why nothing is left to evaluate beside trials that run, by number; None as long as something is."""
         if self._unvisited(running):
             return None
         points = [point for other, params in running.items() if (point := self._at(other, params)[1]) is not None]
-        return self.run.exhausted(np.array(points).reshape(-1, self.run.space.dimension))
+        ended = self.run.exhausted(np.array(points).reshape(-1, self.run.space.dimension))
+        return None if ended is None else self._told(ended)
+
+    def _told(self, ended: str) -> str:
+        """Return why nothing is left, without counting settings that were chosen and that the objective never had."""
+        settings = self.run.domain.settings
+        if settings is None or not self._nowhere:
+            return ended
+        return (
+            f"all {len(settings) - len(self._nowhere)} settings within the bounds that the objective asks for are"
+            " evaluated or pending, and it has no noise: nothing is left to suggest; widen the bounds to go on"
+        )
 
     def _at(self, number: int, params: dict[str, Any]) -> tuple[dict[str, Any], Array | None]:
         """Return parameters of a trial that runs and their point, (D,), None outside the space: each is found once."""

@@ -98,7 +98,7 @@ class LearnedSpace:
             if place.distribution.single():
                 self._alone.append((name, only_value(place.distribution), required))
             elif parameter_of(place.distribution) is not None:
-                key = name if len(branches) == 1 else self._called(name, required)
+                key = name if name and len(branches) == 1 else self._called(name, required)
                 self._keys[name].append(key)
                 self._names[key], self.of_axis[key], self._required[key] = name, place.distribution, required
 
@@ -130,7 +130,7 @@ class LearnedSpace:
         for parent, codes in required.items():
             values = " or ".join(str(shown_value(self.of_axis[parent], code)) for code in codes)
             said.append(f"{self._names[parent]} = {values}")
-        called = f"{name} ({', '.join(said)})"
+        called = f"{name} ({', '.join(said) or 'no name'})"
         while called in self.of_axis:
             called += "'"
         return called

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from optuna.distributions import BaseDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
@@ -163,13 +163,16 @@ def _searched(
         learned = LearnedSpace(Presence().see(trials).form(widest=True))
         _check_searchable(dict(learned.form.distributions))
         if learned.is_empty:
-            raise _nothing_to_search()
+            raise InvalidInput(
+                "study: expected trials with a parameter of more than one value, got none: there is nothing to choose"
+                " between; study.best_trial has the parameters and the best value"
+            )
         return learned, {}
     shared = check_distributions(given)
     known = {name: one for name, one in shared.items() if not one.single()}
     _check_searchable(known)
     if not known:
-        raise _nothing_to_search()
+        raise InvalidInput("search_space: expected a parameter of more than one value, got none; give one that varies")
     return DistributionSpace(known), {name: only_value(one) for name, one in shared.items() if one.single()}
 
 
@@ -180,12 +183,6 @@ def _check_searchable(distributions: Mapping[str, BaseDistribution]) -> None:
                 f"study: expected parameters that can be searched, got {name!r} with {one}, whose values no number"
                 " between 0 and 1 tells apart; pass search_space= without it"
             )
-
-
-def _nothing_to_search() -> InvalidInput:
-    return InvalidInput(
-        "study: expected complete trials with a parameter of more than one value, got none; pass search_space="
-    )
 
 
 def recommend(
@@ -240,6 +237,12 @@ def recommend(
     run = run_of(study, search_space=search_space, method=method or _stated_noise(study), seed=seed)
     if run.outside:
         message = f"complete trials that are outside of the search space ({run.outside}) do not count; widen it"
+        other = _of_another_type(study, run.searched)
+        if other is not None:
+            message = (
+                f"complete trials that are outside of the search space ({run.outside}) do not count: they have {other},"
+                " of another type than in the last trial; pass search_space= with the type that counts"
+            )
         warnings.warn(message, QuadratWarning, stacklevel=2)
     if isinstance(run.searched, LearnedSpace) and run.searched.form.unexplained:
         message = (
@@ -248,6 +251,19 @@ def recommend(
         )
         warnings.warn(message, QuadratWarning, stacklevel=2)
     return recommendation_in(run)
+
+
+def _of_another_type(study: Study, searched: Searched) -> str | None:
+    """Return the name and distribution of a parameter in a trial, of another type than in a space that was learned."""
+    if not isinstance(searched, LearnedSpace):
+        return None
+    for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+        for name, one in trial.distributions.items():
+            known = searched.distributions.get(name)
+            kinds = CategoricalDistribution, FloatDistribution, IntDistribution
+            if known is not None and any(isinstance(one, kind) != isinstance(known, kind) for kind in kinds):
+                return f"{name!r} as {one}"
+    return None
 
 
 def _stated_noise(study: object) -> Method | None:

@@ -11,7 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from optuna.distributions import BaseDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution, check_distribution_compatibility
 from optuna.samplers import BaseSampler
 from optuna.samplers._base import _process_constraints_after_trial
 from optuna.storages import BaseStorage
@@ -27,7 +27,15 @@ from quadrat.randomness import generator
 from quadrat.space import Space
 from quadrat.space.constraint import check_share
 from quadrat.studies.conditions import Form, Presence
-from quadrat.studies.distributions import DistributionSpace, OwnSpace, Searched, check_distributions, parameter_of
+from quadrat.studies.distributions import (
+    DistributionSpace,
+    OwnSpace,
+    Searched,
+    check_distributions,
+    codes_of,
+    parameter_of,
+    searched_value,
+)
 from quadrat.studies.engine import StudyEngine
 from quadrat.studies.learned_space import LearnedSpace
 from quadrat.studies.notes import keep_version
@@ -36,6 +44,7 @@ from quadrat.studies.running_trials import RunningTrials, chosen_near, chosen_pa
 __all__ = ["QuadratSampler", "chosen_params"]
 
 _INDEPENDENT = 0x0D15  # names the stream of parameters that are sampled alone
+_BLIND = 10  # complete trials, none of which counts, after which that is said again
 _CURE = "pass QuadratSampler(search_space=qd.Space(...)), with when= for parameters that depend on another"
 
 
@@ -171,7 +180,8 @@ class QuadratSampler(BaseSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """Return parameters for a trial; of a space that is learned, `sample_independent` hands them out."""
+        """Choose all parameters for a trial; `sample_independent` hands each out, so that it can be checked there."""
+        study = _whole(study)
         _check_one_objective(study)
         searched: Searched
         if self._own is not None:
@@ -184,9 +194,8 @@ class QuadratSampler(BaseSampler):
             searched = self._learned_of(study, trial)
             if not searched.distributions:
                 return {}
-        chosen = chosen_params(trial, searched.distributions)
-        if chosen:  # the trial was begun before: by a process that died, or by one that lets this one evaluate it
-            return {} if isinstance(searched, LearnedSpace) else chosen
+        if chosen_params(trial, searched.distributions):
+            return {}  # the trial was begun before: by a process that died, or by one that lets this one evaluate it
         with self._lock:
             engine, running = self._engine_of(study, searched)
             engine.follow(study._get_trials(deepcopy=False, use_cache=False))
@@ -209,34 +218,40 @@ class QuadratSampler(BaseSampler):
                 others = running.beside(trial.number, study._get_trials(deepcopy=False, use_cache=False))
                 if all(other in known or other > trial.number for other in others):
                     break
-        if not isinstance(searched, LearnedSpace):
-            return params
         self._chosen[id(study._storage), trial._trial_id] = params
         return {}
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """Return one parameter for a trial: the centre in the first, something uniform later."""
+        """Return what was chosen for a trial; else the centre in the first, something uniform later."""
+        bracket, study = study, _whole(study)
         _check_one_objective(study)
+        self._warn_of_equal_choices(study, param_name, param_distribution)
+        chosen = self._chosen.get((id(study._storage), trial._trial_id))
         if self._own is None and self._fixed is None:
-            chosen = self._chosen.get((id(study._storage), trial._trial_id))
             if chosen is None:  # by another process
                 near = chosen_near(trial, param_name, param_distribution)
             else:
                 near = nearest(param_distribution, chosen[param_name]) if param_name in chosen else None
             if near is not None:
                 return near[0]
+        else:
+            given = self.infer_relative_search_space(study, trial)
+            _check_kind(param_name, given.get(param_name), param_distribution)
+            chosen = chosen_params(trial, given) if chosen is None else chosen
+            if param_name in chosen and searched_value(param_distribution, chosen[param_name]) is not None:
+                return chosen[param_name]
         if self._independent is not None:
-            return self._independent.sample_independent(study, trial, param_name, param_distribution)
+            return self._independent.sample_independent(bracket, trial, param_name, param_distribution)
         self._warn_of(study, trial, param_name, param_distribution)
         rng = generator(self._seed, trial.number, _INDEPENDENT, zlib.crc32(param_name.encode()))
         if parameter_of(param_distribution) is None:
             low, high = param_distribution.low, param_distribution.high  # type: ignore[attr-defined]  # numbers, then
             return min(max(low + (high - low) * (0.5 if trial.number == 0 else rng.random()), low), high)
-        alone = DistributionSpace({param_name: param_distribution})
+        alone = DistributionSpace({"alone": param_distribution})
         unit = np.full((1, 1), 0.5) if trial.number == 0 else rng.random((1, 1))
-        return alone.show(_decoded(alone.space, unit))[param_name]
+        return alone.show(_decoded(alone.space, unit))["alone"]
 
     @with_own_numerics
     def exhausted(self, study: Study) -> str | None:
@@ -245,6 +260,7 @@ class QuadratSampler(BaseSampler):
         It is known where the space is finite, every setting was evaluated, and the objective has no noise. Trials that
         are begun nevertheless repeat the best one. With ``noise=0`` the sampler stops `study.optimize`.
         """
+        study = _whole(study)
         with self._lock:
             if self._own is not None:
                 self._engine_of(study, self._own)
@@ -290,13 +306,20 @@ class QuadratSampler(BaseSampler):
             )
             return
         if self._own is not None or self._fixed is not None:
-            known = self._fixed if self._own is None else self._own.distributions
-            if known is None or known.get(name) != distribution:
+            given = (self._fixed or {}) if self._own is None else self._own.distributions
+            known = given.get(name)
+            if known is None:
                 self._warn(
                     study,
                     "drawn",
-                    f"parameter {name!r} is drawn at random: search_space does not have it with these bounds; add it"
-                    " there",
+                    f"parameter {name!r} is drawn at random: search_space does not have it; add it there",
+                )
+            elif known != distribution:
+                self._warn(
+                    study,
+                    f"bounds of {name}",
+                    f"parameter {name!r} is drawn at random where its suggestion is outside of what the objective asks"
+                    f" for, {distribution}: search_space has {known}; give both the same bounds",
                 )
         elif (
             _begun_after_a_result(study, trial) and name not in self._learned_of(study, trial, again=True).distributions
@@ -306,6 +329,21 @@ class QuadratSampler(BaseSampler):
                 "drawn",
                 f"parameter {name!r} is drawn at random: no trial had it before, and so it will be with others that are"
                 f" new; later trials suggest it. To have all suggested from the start, {_CURE}",
+            )
+
+    def _warn_of_equal_choices(self, study: Study, name: str, distribution: BaseDistribution) -> None:
+        """Warn, once for each parameter of a study, of choices that no trial can have (`codes_of`)."""
+        if not isinstance(distribution, CategoricalDistribution) or self._is_told(study, f"choices of {name}"):
+            return
+        possible = codes_of(distribution)
+        lost = [choice for code, choice in enumerate(distribution.choices) if code not in possible]
+        if lost:
+            first = distribution.choices[int(distribution.to_internal_repr(lost[0]))]
+            warnings.warn(
+                f"parameter {name!r}: no trial can have the choice {lost[0]!r}, because Optuna takes it for {first!r},"
+                " which Python calls equal; give choices that differ, such as texts",
+                QuadratWarning,
+                stacklevel=5,
             )
 
     def _warn_of_what_is_outside(self, study: Study, engine: StudyEngine) -> None:
@@ -321,28 +359,50 @@ class QuadratSampler(BaseSampler):
                     f"parameter {unexplained[0]!r} is in some trials and not in others, and no parameter asked for"
                     f" before says when: it is {done}; {_CURE}",
                 )
-        elif engine.wider is not None:
+            return
+        if engine.wider is not None:
             name, known, asked_for = engine.wider
             self._warn(
                 study,
-                "drawn",
+                f"bounds of {name}",
                 f"parameter {name!r} is suggested from {known[0]} to {known[1]} only, as search_space says, and the"
                 f" objective asks for {asked_for[0]} to {asked_for[1]}; give both the same bounds",
             )
-        elif engine.outside:
+        if engine.lacking is not None:
+            name, number = engine.lacking
             self._warn(
                 study,
-                "drawn",
+                "outside",
+                f"suggestions do not rest on complete trials without the parameter {name!r} of search_space, such as"
+                f" trial {number}; spell it as the objective does, say with when= in a qd.Space where it exists, or"
+                " take it out of search_space",
+            )
+            if not engine.rests_on and engine.outside >= _BLIND:
+                self._warn(
+                    study,
+                    "blind",
+                    f"none of {engine.outside} complete trials counts, as the parameter {name!r} of search_space is not"
+                    " in them: suggestions are those of a design that learns nothing",
+                )
+        elif engine.outside and engine.wider is None:
+            self._warn(
+                study,
+                "outside",
                 f"suggestions do not rest on complete trials that are outside of search_space ({engine.outside}); widen"
                 " it, or begin a new study",
             )
 
     def _warn(self, study: Study, of: str, message: str) -> None:
         """Warn with this message, once for each study and kind."""
-        key = id(study._storage), study._study_id, of
-        if key not in self._warned:
-            self._warned.add(key)
+        if not self._is_told(study, of):
             warnings.warn(message, QuadratWarning, stacklevel=6)
+
+    def _is_told(self, study: Study, of: str) -> bool:
+        """Return whether it was told before; from now on it is."""
+        key = id(study._storage), study._study_id, of
+        told = key in self._warned
+        self._warned.add(key)
+        return told
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         if self._independent is not None:
@@ -354,6 +414,7 @@ class QuadratSampler(BaseSampler):
             _process_constraints_after_trial(self._constraints_func, study, trial, state)
         if self._independent is not None:
             self._independent.after_trial(study, trial, state, values)
+        study = _whole(study)
         with self._lock:
             ended = self._exhausted(study)
         if ended is not None:
@@ -411,6 +472,25 @@ def _begun_after_a_result(study: Study, trial: FrozenTrial) -> bool:
     complete = study._get_trials(deepcopy=False, states=(TrialState.COMPLETE,), use_cache=False)
     ends = [one.datetime_complete for one in complete if one.datetime_complete is not None]
     return trial.datetime_start is not None and any(end <= trial.datetime_start for end in ends)
+
+
+def _whole(study: Study) -> Study:
+    """Return the study itself where a pruner shows a part of it: whatever its bracket, a complete trial is as good."""
+    whole: Study = getattr(study, "_study", study)
+    return whole
+
+
+def _check_kind(name: str, given: BaseDistribution | None, asked_for: BaseDistribution) -> None:
+    """Refuse a parameter of search_space that the objective asks for as another kind: no value would serve both."""
+    if given is None:
+        return
+    try:
+        check_distribution_compatibility(given, asked_for)
+    except ValueError:
+        raise InvalidInput(
+            f"search_space: expected parameter {name!r} with the type, log and choices that the objective asks for,"
+            f" {asked_for!s:.200}, got {given!s:.200}; give both the same"
+        ) from None
 
 
 def _check_one_objective(study: Study) -> None:
