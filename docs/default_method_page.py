@@ -80,8 +80,8 @@ tell noise from roughness, and a new setting beside the best one says nearly as 
 follow, each with the number of the trial that it repeats. As soon as there is known to be no noise, or {many} repeats
 of three values or more gave the same, `ask` raises `quadrat.errors.SpaceExhausted`, and `maximize` and `quadrat tune`
 end with "all N settings evaluated". `QuadratSampler` warns of it, and stops `study.optimize` where `noise=0` states
-that there is no noise. Where bounds depend on other parameters in a way that it has to learn, settings that turn out not
-to exist are moved inside, and repeat others.
+that there is no noise. Where bounds depend on other parameters in a way that it has to learn, settings that turn out
+not to exist are moved inside, and repeat others.
 
 **Uneven noise.** The noise is taken to be the same everywhere until the trials say otherwise. From {uneven_fewest}
 measurements on, a score test asks whether the squares of leave-one-out residuals grow along an axis of numbers [CW83].

@@ -123,6 +123,7 @@ def test_the_gap_is_that_of_the_recommended_point(direction: str) -> None:
     assert interval is not None
     assert bound is not None
     worst = min(sign * interval[0], sign * interval[1])
+    assert found.certificate.value is not None
     assert found.certificate.value <= sign * bound - worst + 1e-8
     assert found.certificate.value >= 0.25 - found.recommendation.params["x"] * (1 - found.recommendation.params["x"])
 
