@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import sqrt
+from typing import Any
 
 from quadrat.confidence import UserHolder
 from quadrat.methods.base import Method
@@ -26,9 +27,10 @@ _NORM_BOUND, _NOISE, _DELTA, _INITIAL = 1.0, 0.1, 0.001, 5
 _HOLDER = UserHolder(sqrt(2), 1.0)
 
 
-def _local(name: str, budget: int) -> Method:
+def _local(name: str, budget: int, **more: Any) -> Method:
     build: Callable[..., Method] = load(name)
     return build(
+        **more,
         kernel=None,
         norm_bound=_NORM_BOUND,
         noise=_NOISE,
@@ -73,7 +75,7 @@ def _probability_of_improvement(budget: int) -> Method:  # noqa: ARG001  # has n
 
 _PRESETS: dict[str, Callable[[int], Method]] = {
     "LP0": lambda budget: _local("LP0", budget),
-    "LPGPUCB": lambda budget: _local("LPGPUCB", budget),
+    "LPGPUCB": lambda budget: _local("LPGPUCB", budget, degree=1, goal="regret"),  # Algorithm 1 alone
     "Heuristic": _heuristic,
     "IGPUCB": _igp_ucb,
     "GPUCB": _gp_ucb,

@@ -41,6 +41,7 @@ OPTIONS: dict[str, Any] = {
     "budget": np.int64(100),
     "threshold": np.float64(0.2),
     "perturbation": np.float64(0.1),
+    "safe": [{"x": np.float64(0.5), "y": np.float64(0.5)}],
 }
 X = np.random.default_rng(0).random((14, 2))
 Y = np.sin(4 * X[:, 0]) + X[:, 1]
@@ -52,6 +53,7 @@ def value_of(params: Mapping[str, Any]) -> np.float64:
 
 def method_of(kind: type[Method]) -> Method:
     needed = [name for name, given in inspect.signature(kind).parameters.items() if given.default is given.empty]
+    needed += ["threshold"] * ("safe" in needed)
     return kind(**{name: OPTIONS[name] for name in needed})
 
 
