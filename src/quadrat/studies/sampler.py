@@ -334,7 +334,7 @@ class QuadratSampler(BaseSampler):
 
     def _warn_of_equal_choices(self, study: Study, name: str, distribution: BaseDistribution) -> None:
         """Warn, once for each parameter of a study, of choices that no trial can have (`codes_of`)."""
-        if not isinstance(distribution, CategoricalDistribution) or self._is_told(study, f"choices of {name}"):
+        if not isinstance(distribution, CategoricalDistribution) or self._was_warned(study, f"choices of {name}"):
             return
         possible = codes_of(distribution)
         lost = [choice for code, choice in enumerate(distribution.choices) if code not in possible]
@@ -395,15 +395,15 @@ class QuadratSampler(BaseSampler):
 
     def _warn(self, study: Study, of: str, message: str) -> None:
         """Warn with this message, once for each study and kind."""
-        if not self._is_told(study, of):
+        if not self._was_warned(study, of):
             warnings.warn(message, QuadratWarning, stacklevel=6)
 
-    def _is_told(self, study: Study, of: str) -> bool:
-        """Return whether it was told before; from now on it is."""
+    def _was_warned(self, study: Study, of: str) -> bool:
+        """Return whether it was warned of before; from now on it counts as such."""
         key = id(study._storage), study._study_id, of
-        told = key in self._warned
+        before = key in self._warned
         self._warned.add(key)
-        return told
+        return before
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         if self._independent is not None:
