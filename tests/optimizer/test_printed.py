@@ -41,7 +41,7 @@ OPTIONS: dict[str, Any] = {
     "budget": np.int64(100),
     "threshold": np.float64(0.2),
     "perturbation": np.float64(0.1),
-    "safe": [{"x": np.float64(0.5), "y": np.float64(0.5)}],
+    "safe": [{"x": np.float64(x), "y": np.float64(0.5)} for x in (0.2, 0.5, 0.7)],
 }
 X = np.random.default_rng(0).random((14, 2))
 Y = np.sin(4 * X[:, 0]) + X[:, 1]

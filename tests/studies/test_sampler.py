@@ -212,8 +212,7 @@ def test_of_two_processes_that_choose_at_once_the_later_trial_yields(
 def test_a_trial_that_was_begun_before_keeps_what_was_chosen() -> None:
     study = study_of(6, search_space=SPACE)
     begun = study.ask()
-    _ = begun.relative_params  # Optuna 5 waits with choosing until somebody asks
-    chosen = optuna_sampler.chosen_params(study.trials[begun.number], SPACE)
+    chosen = dict(begun.relative_params)
     study.optimize(objective, n_trials=3)
     again = optuna.trial.Trial(study, begun._trial_id)
     objective(again)
@@ -229,9 +228,10 @@ def test_choices_of_any_kind_are_published() -> None:
     trials = [study.ask() for _ in range(4)]
     for trial in trials:
         assert optuna_sampler.chosen_params(study.trials[trial.number], space) == {}
-        choice = trial.suggest_categorical("choice", choices)
-        assert optuna_sampler.chosen_params(study.trials[trial.number], space) == {"choice": choice}
-    assert len({trial.params["choice"] for trial in trials}) == 4
+        assert trial.relative_params["choice"] in choices
+        found = optuna_sampler.chosen_params(study.trials[trial.number], space)
+        assert found == trial.relative_params
+    assert len({trial.relative_params["choice"] for trial in trials}) == 4
 
 
 def test_a_parameter_that_trials_have_by_turns_is_searched_and_told_of() -> None:
@@ -393,10 +393,7 @@ def test_a_trial_that_finished_earlier_than_known_ones_takes_its_place() -> None
     late.add_trial(finished(3, value=9.0))
     objective(trial := late.ask())
     other = QuadratSampler(seed=0, search_space=SPACE)
-    again = create_trial(state=TrialState.RUNNING)
-    again.number, again._trial_id = trial.number, trial._trial_id
-    assert other.sample_relative(late, again, SPACE) == {}, "each is handed out when it is asked for"
-    assert {name: other.sample_independent(late, again, name, SPACE[name]) for name in SPACE} == trial.params
+    assert other.sample_relative(late, late.trials[trial.number], SPACE) == trial.params
 
 
 def test_outcomes(told: list[Any]) -> None:

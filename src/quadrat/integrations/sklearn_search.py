@@ -39,10 +39,10 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
 
     A drop-in for `sklearn.model_selection.RandomizedSearchCV` and for scikit-optimize's `BayesSearchCV`: all else is as
     in scikit-learn, but for `refit` where there are several metrics. All candidates are scored on the same folds, also
-    where `cv` shuffles. The
-    optimizer is told the mean over the folds and learns how noisy it is; `quadrat.integrations.folds` says why folds
-    are neither replicates nor a standard error. A candidate of which some fit fails, or whose score is not finite, is
-    told as failed whatever `error_score` is (unless that is "raise"); the table has it as scikit-learn would.
+    where `cv` shuffles. The optimizer is told the mean over the folds and learns how noisy it is;
+    `quadrat.integrations.folds` says why folds are neither replicates nor a standard error. A candidate of which some
+    fit fails, or whose score is not finite, is told as failed whatever `error_score` is (unless that is "raise"); the
+    table has it as scikit-learn would.
 
     Where the space is finite and has at most `n_iter` candidates, each is tried once.
 

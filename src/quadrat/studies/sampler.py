@@ -180,7 +180,7 @@ class QuadratSampler(BaseSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """Choose all parameters for a trial; `sample_independent` hands each out, so that it can be checked there."""
+        """Return parameters for a trial; `sample_independent` hands them out, so that each is checked there."""
         study = _whole(study)
         _check_one_objective(study)
         searched: Searched
@@ -194,8 +194,9 @@ class QuadratSampler(BaseSampler):
             searched = self._learned_of(study, trial)
             if not searched.distributions:
                 return {}
-        if chosen_params(trial, searched.distributions):
-            return {}  # the trial was begun before: by a process that died, or by one that lets this one evaluate it
+        chosen = chosen_params(trial, searched.distributions)
+        if chosen:  # the trial was begun before: by a process that died, or by one that lets this one evaluate it
+            return {} if isinstance(searched, LearnedSpace) else _HandedOut(chosen)
         with self._lock:
             engine, running = self._engine_of(study, searched)
             engine.follow(study._get_trials(deepcopy=False, use_cache=False))
@@ -219,7 +220,7 @@ class QuadratSampler(BaseSampler):
                 if all(other in known or other > trial.number for other in others):
                     break
         self._chosen[id(study._storage), trial._trial_id] = params
-        return {}
+        return {} if isinstance(searched, LearnedSpace) else _HandedOut(params)
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
@@ -333,7 +334,11 @@ class QuadratSampler(BaseSampler):
 
     def _warn_of_equal_choices(self, study: Study, name: str, distribution: BaseDistribution) -> None:
         """Warn, once for each parameter of a study, of choices that no trial can have (`codes_of`)."""
+<<<<<<< HEAD
         if not isinstance(distribution, CategoricalDistribution) or self._was_said(study, f"choices of {name}"):
+=======
+        if not isinstance(distribution, CategoricalDistribution) or self._was_warned(study, f"choices of {name}"):
+>>>>>>> mend
             return
         possible = codes_of(distribution)
         lost = [choice for code, choice in enumerate(distribution.choices) if code not in possible]
@@ -394,15 +399,23 @@ class QuadratSampler(BaseSampler):
 
     def _warn(self, study: Study, of: str, message: str) -> None:
         """Warn with this message, once for each study and kind."""
+<<<<<<< HEAD
         if not self._was_said(study, of):
             warnings.warn(message, QuadratWarning, stacklevel=6)
 
     def _was_said(self, study: Study, of: str) -> bool:
         """Return whether it was told before; from now on it is."""
+=======
+        if not self._was_warned(study, of):
+            warnings.warn(message, QuadratWarning, stacklevel=6)
+
+    def _was_warned(self, study: Study, of: str) -> bool:
+        """Return whether it was warned of before; from now on it counts as such."""
+>>>>>>> mend
         key = id(study._storage), study._study_id, of
-        told = key in self._warned
+        before = key in self._warned
         self._warned.add(key)
-        return told
+        return before
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         if self._independent is not None:
@@ -436,6 +449,16 @@ class QuadratSampler(BaseSampler):
             engine = StudyEngine(searched, self._method, direction, self._seed)
             self._engines[key] = engine, RunningTrials(searched.distributions)
         return self._engines[key]
+
+
+class _HandedOut(dict[str, Any]):
+    """What was chosen for a trial. Optuna finds no name in it, and so asks `sample_independent` for each.
+
+    Optuna itself would refuse a parameter of another type than the objective's without its name.
+    """
+
+    def __contains__(self, name: object) -> bool:
+        return False
 
 
 class _Learning:
