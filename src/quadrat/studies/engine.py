@@ -169,11 +169,7 @@ class StudyEngine:
             params, why = self.run.propose(number=number, elsewhere=elsewhere)
         except SpaceExhausted as ended:
             if not forced:
-<<<<<<< HEAD
-                raise SpaceExhausted(self._worded(str(ended))) from None
-=======
                 raise SpaceExhausted(self._why_ended(str(ended))) from None
->>>>>>> mend
             params, why = self._known_params(), ""
         if isinstance(searched, LearnedSpace) and (fixed or forced):
             params = searched.completed(params, fixed or {}, forced, self.run.seed, number)
@@ -210,15 +206,9 @@ class StudyEngine:
             return None
         points = [point for other, params in running.items() if (point := self._at(other, params)[1]) is not None]
         ended = self.run.exhausted(np.array(points).reshape(-1, self.run.space.dimension))
-<<<<<<< HEAD
-        return None if ended is None else self._worded(ended)
-
-    def _worded(self, ended: str) -> str:
-=======
         return None if ended is None else self._why_ended(ended)
 
     def _why_ended(self, ended: str) -> str:
->>>>>>> mend
         """Return why nothing is left, without counting settings that were chosen and that the objective never had."""
         settings = self.run.domain.settings
         if settings is None or not self._nowhere:

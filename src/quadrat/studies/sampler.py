@@ -334,11 +334,7 @@ class QuadratSampler(BaseSampler):
 
     def _warn_of_equal_choices(self, study: Study, name: str, distribution: BaseDistribution) -> None:
         """Warn, once for each parameter of a study, of choices that no trial can have (`codes_of`)."""
-<<<<<<< HEAD
-        if not isinstance(distribution, CategoricalDistribution) or self._was_said(study, f"choices of {name}"):
-=======
         if not isinstance(distribution, CategoricalDistribution) or self._was_warned(study, f"choices of {name}"):
->>>>>>> mend
             return
         possible = codes_of(distribution)
         lost = [choice for code, choice in enumerate(distribution.choices) if code not in possible]
@@ -399,19 +395,11 @@ class QuadratSampler(BaseSampler):
 
     def _warn(self, study: Study, of: str, message: str) -> None:
         """Warn with this message, once for each study and kind."""
-<<<<<<< HEAD
-        if not self._was_said(study, of):
-            warnings.warn(message, QuadratWarning, stacklevel=6)
-
-    def _was_said(self, study: Study, of: str) -> bool:
-        """Return whether it was told before; from now on it is."""
-=======
         if not self._was_warned(study, of):
             warnings.warn(message, QuadratWarning, stacklevel=6)
 
     def _was_warned(self, study: Study, of: str) -> bool:
         """Return whether it was warned of before; from now on it counts as such."""
->>>>>>> mend
         key = id(study._storage), study._study_id, of
         before = key in self._warned
         self._warned.add(key)
