@@ -34,6 +34,7 @@ class SafeMethod(Method):
     safe: Sequence[Mapping[str, Any]] = field(hash=False)
     threshold: float | None = None
     constraints: Any = field(default=(), hash=False)
+    _is_turned: ClassVar[bool] = False  # whether this is the method for the negative of what the user minimises
 
     def __post_init__(self) -> None:
         keep_plain(self)
@@ -57,7 +58,10 @@ class SafeMethod(Method):
 
     def turned(self) -> Method:
         """Return the method for -f: what must not fall below the threshold must not rise above minus it."""
-        return self if self.threshold is None else replace(self, threshold=-self.threshold)
+        found = self if self.threshold is None else replace(self, threshold=-self.threshold)
+        if found is not self:
+            object.__setattr__(found, "_is_turned", not self._is_turned)  # for sentences, which are in the user's units
+        return found
 
     def stated_points(self, domain: Domain) -> Array:
         """Return where the settings that are stated to be safe lie on the cube, shape (k, D), each once.
@@ -198,8 +202,10 @@ class Safe(SafeMethod):
 
     def start(self, domain: Domain, seed: int) -> SafeSearch:
         stated = self.stated_points(domain)
-        guards = [Guard("the objective", self.assumptions(), self.threshold)]
-        guards += [Guard(f"minus the constraint {name!r}", given, 0.0) for name, given in self.constraints.items()]
+        guards = [Guard("the objective", self.assumptions(), self.threshold, turned=self._is_turned)]
+        guards += [
+            Guard(f"the constraint {name!r}", given, 0.0, turned=True) for name, given in self.constraints.items()
+        ]
         for guard in guards:
             guard.given.kernel.check_dimension(domain.dimension)
         bounds = SafeBounds(tuple(guards), domain.dimension, delta=self.delta, stated=stated)

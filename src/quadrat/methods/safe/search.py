@@ -297,7 +297,7 @@ class SafeSearch(Search):
         return {
             "functions": [
                 {
-                    "name": guard.name,
+                    "name": f"minus {guard.name}" if index else guard.name,  # its bounds are of what is modelled
                     "limit": guard.limit,
                     "low": bounds.low[measured, index].tolist(),
                     "high": bounds.high[measured, index].tolist(),
