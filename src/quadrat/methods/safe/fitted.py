@@ -3,6 +3,9 @@
 For each guarded function the default method's surrogate is fitted, and gives each point a chance to be unsafe. The sum
 of these over the functions may be at most the risk that the user takes. Two rules hold the model back where it knows
 least: a point must lie near a trial whose own values kept every limit, and steps grow with the number of trials.
+
+Where the models believe that a stated setting breaks a limit, or that nothing keeps them all, the search stops: what it
+was told to rest on is wrong, as far as anybody can tell.
 """
 
 from __future__ import annotations
@@ -22,11 +25,13 @@ from quadrat.randomness import generator
 __all__ = ["FittedSafeSearch"]
 
 _FIRST = 5  # trials at least before hyper-parameters are learned at scheduled numbers of trials only
+_JUDGED = 3  # trials at least before a stated setting is believed to be unsafe: one value may be bad luck
 _SHORTEST, _LONGEST, _GROWTH = 0.05, 0.3, 0.01  # steps, in units of the cube's side: at first, at last, with each trial
 _EACH, _UNIFORM = 12, 512  # candidates around each safe trial, and all over the cube
 _SCALES = (0.2, 0.05, 0.01)
 _SAME = 1e-9
 _CANDIDATES = 53  # names the stream of candidates
+_UNLIKELY = 0.5  # the chance to be unsafe above which no setting is repeated, once hyper-parameters are learned
 
 
 class FittedSafeSearch(Search):
@@ -64,7 +69,7 @@ class FittedSafeSearch(Search):
         self.domain, self.seed, self.stated = domain, seed, stated
         self.limits = (limit, *(0.0 for _ in names))
         self.names, self.risk = names, risk
-        first = max(_FIRST, domain.dimension + 2)
+        self._first = first = max(_FIRST, domain.dimension + 2)
         self.models = tuple(
             LearnedModel(domain, seed, first, noise=noise if index == 0 else None) for index in range(len(self.limits))
         )
@@ -104,6 +109,37 @@ class FittedSafeSearch(Search):
         centres = np.vstack([self.stated, *(point[None] for point in self._safe)])
         reach = min(_SHORTEST + _GROWTH * self.models[0].trials, _LONGEST)
         return np.asarray(np.abs(points[:, None] - centres[None]).max(axis=2).min(axis=1) <= reach)
+
+    def exhausted(self, pending: Array) -> str | None:  # noqa: ARG002
+        """Return why nothing may be evaluated any more: what was stated to be safe is believed not to be.
+
+        One stated setting that is so with probability 1 - risk is enough: the others rest on the same knowledge. What
+        is likelier unsafe than not is not repeated either, where no other point seems safe.
+        """
+        if self.models[0].trials < _JUDGED:
+            return None
+        tried = self.stated[~_apart(self.stated, self.models[0].x)]
+        chance = self._chance(tried) if len(tried) else np.empty(0)
+        if (chance >= 1 - self.risk).any():
+            why = f"the model gives a setting that is stated to be safe a chance of {_percent(chance.max())}"
+        elif self.models[0].trials >= self._first and len(tried) == len(self.stated) and (chance > _UNLIKELY).all():
+            if self._known_safe():
+                return None
+            why = f"the model gives each setting that is stated to be safe a chance of {_percent(chance.min())} or more"
+        else:
+            return None
+        return f"the safe search has stopped: {why} to break a limit; state other settings that are safe"
+
+    def doubt(self, point: Array) -> str | None:
+        """Return in a sentence that a point (D,) is not believed to keep every limit; None where it is."""
+        chance = float(self._chance(point[None])[0])
+        if chance <= self.risk:
+            return None
+        return f"The model gives it a chance of {_percent(chance)} to break a limit, and `risk` allows {self.risk:.2g}."
+
+    def _known_safe(self) -> bool:
+        """Return whether a trial that kept every limit is believed to lie where they are kept."""
+        return bool(self._safe) and bool((self._chance(np.array(self._safe)) <= self.risk).any())
 
     def ask(self, number: int, pending: Array, context: Array | None = None) -> Proposal:
         refuse_context(self, context)
@@ -186,3 +222,8 @@ def _apart(points: Array, others: Array) -> Bools:
     if not len(others):
         return np.ones(len(points), dtype=np.bool_)
     return np.asarray((np.abs(points[:, None] - others[None]).max(axis=2) > _SAME).all(axis=1))
+
+
+def _percent(chance: float) -> str:
+    """Return a chance in per cent: never 100, which a model cannot know."""
+    return "more than 99 %" if chance > 0.99 else f"{100 * chance:.2g} %"
