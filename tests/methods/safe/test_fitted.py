@@ -93,7 +93,10 @@ def test_it_stops_where_a_stated_setting_is_believed_to_break_the_limit() -> Non
     space, method = qd.Space(dose=qd.Float(0, 10)), qd.FittedSafe(threshold=0.0, safe=[{"dose": 1.0}])
     found = qd.maximize(lambda _: -0.26 + 0.02 * rng.standard_normal(), space, n_trials=20, method=method)
     assert len(found.trials) <= 5
-    assert "a chance of more than 99 % to break a limit; state other settings that are safe" in found.message
+    assert (
+        "a chance of more than 99 % to break the limit of the objective, 0; state other settings that are safe"
+        in found.message
+    )
 
 
 def test_it_stops_where_a_limit_is_out_of_reach_when_minimised_and_with_constraints() -> None:
@@ -106,7 +109,7 @@ def test_it_stops_where_a_limit_is_out_of_reach_when_minimised_and_with_constrai
     for number in range(3):
         guarded.tell(Observation(number, np.array([0.2]), np.array([1.0]), constraints=(0.5 + 0.01 * number,)))
     assert "has stopped" in str(guarded.exhausted(NOTHING))
-    assert "to break a limit" in str(guarded.doubt(np.array([0.2])))
+    assert "to break the limit of the constraint 'c', 0" in str(guarded.doubt(np.array([0.2])))
     space = qd.Space(dose=qd.Float(0, 10))
     found = qd.minimize(lambda _: 0.3, space, n_trials=9, method=qd.FittedSafe(threshold=0.0, safe=[{"dose": 1.0}]))
     assert "has stopped" in found.message

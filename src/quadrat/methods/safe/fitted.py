@@ -31,6 +31,7 @@ _EACH, _UNIFORM = 12, 512  # candidates around each safe trial, and all over the
 _SCALES = (0.2, 0.05, 0.01)
 _SAME = 1e-9
 _CANDIDATES = 53  # names the stream of candidates
+_STOPPED = "the safe search has stopped: "
 _UNLIKELY = 0.5  # the chance to be unsafe above which no setting is repeated, once hyper-parameters are learned
 
 
@@ -51,6 +52,8 @@ class FittedSafeSearch(Search):
         The chance of being unsafe that a point may have.
     noise
         Of one value of the objective; None learns it.
+    turned
+        Whether the objective is the negative of what the user minimises.
     """
 
     asking_changes_nothing: ClassVar[bool] = True
@@ -65,10 +68,16 @@ class FittedSafeSearch(Search):
         names: tuple[str, ...],
         risk: float,
         noise: float | None,
+        turned: bool = False,
     ) -> None:
         self.domain, self.seed, self.stated = domain, seed, stated
         self.limits = (limit, *(0.0 for _ in names))
         self.names, self.risk = names, risk
+        shown = [("objective", limit), *((f"constraint {name!r}", 0.0) for name in names)]
+        self._shown = [
+            "" if edge is None else f"the limit of the {name}, {(-edge if turned else edge) + 0.0:.4g}"
+            for name, edge in shown
+        ]
         self._first = first = max(_FIRST, domain.dimension + 2)
         self.models = tuple(
             LearnedModel(domain, seed, first, noise=noise if index == 0 else None) for index in range(len(self.limits))
@@ -93,16 +102,24 @@ class FittedSafeSearch(Search):
 
     def _chance(self, points: Array) -> Array:
         """Return the chance that the models give each point (k, D) to be unsafe, shape (k,)."""
+        return np.asarray(np.minimum(self._chances(points).sum(axis=0), 1.0))
+
+    def _chances(self, points: Array) -> Array:
+        """Return the chance that each point (k, D) breaks each limit, shape (m + 1, k)."""
         from scipy.special import ndtr
 
-        features, found = self.domain.features(points), np.zeros(len(points))
-        for model, limit in zip(self.models, self.limits, strict=True):
+        features, found = self.domain.features(points), np.zeros((len(self.models), len(points)))
+        for index, (model, limit) in enumerate(zip(self.models, self.limits, strict=True)):
             if limit is not None:
                 fitted = model.stated()
                 at = fitted.ensemble.predict(features)
                 edge = float(fitted.transform.apply(np.array([limit]))[0])
-                found += ndtr((edge - at.mean) / np.maximum(at.deviation, 1e-12)).mean(axis=0)
-        return np.minimum(found, 1.0)
+                found[index] = ndtr((edge - at.mean) / np.maximum(at.deviation, 1e-12)).mean(axis=0)
+        return found
+
+    def _likeliest(self, points: Array) -> str:
+        """Return in words the limit that these points (k, D) break most likely."""
+        return self._shown[int(np.argmax(self._chances(points).max(axis=1)))]
 
     def _near(self, points: Array) -> Bools:
         """Return which points (k, D) lie near a safe trial, or one that is stated."""
@@ -128,14 +145,17 @@ class FittedSafeSearch(Search):
             why = f"the model gives each setting that is stated to be safe a chance of {_percent(chance.min())} or more"
         else:
             return None
-        return f"the safe search has stopped: {why} to break a limit; state other settings that are safe"
+        return f"{_STOPPED}{why} to break {self._likeliest(tried)}; state other settings that are safe"
 
     def doubt(self, point: Array) -> str | None:
         """Return in a sentence that a point (D,) is not believed to keep every limit; None where it is."""
         chance = float(self._chance(point[None])[0])
         if chance <= self.risk:
             return None
-        return f"The model gives it a chance of {_percent(chance)} to break a limit, and `risk` allows {self.risk:.2g}."
+        return (
+            f"The model gives it a chance of {_percent(chance)} to break {self._likeliest(point[None])}, and `risk`"
+            f" allows {_percent(self.risk)}."
+        )
 
     def _known_safe(self) -> bool:
         """Return whether a trial that kept every limit is believed to lie where they are kept."""
@@ -210,7 +230,9 @@ class FittedSafeSearch(Search):
         )
 
     def explain(self) -> dict[str, object]:
+        stopped = self.exhausted(np.empty((0, self.domain.dimension)))
         return {
+            "stopped": None if stopped is None else stopped.removeprefix(_STOPPED),
             "trials": self.models[0].trials,
             "safe trials": len(self._safe),
             "expected share of unsafe evaluations": f"at most {self.risk:g}, if the model is right",

@@ -273,4 +273,5 @@ class FittedSafe(SafeMethod):
             names=self.constraint_names,
             risk=self.risk,
             noise=self.noise,
+            turned=self._is_turned,
         )
