@@ -182,3 +182,9 @@ def test_what_is_broken_is_said_in_the_users_units_and_direction() -> None:
     heat = {"heat": qd.Assumptions(qd.Matern(2.5, 1.0), norm_bound=3.0, noise=0.02)}
     said = stopped(qd.Safe(constraints=heat, **fixed), "minimize", qd.Measured(0.3, {"heat": 0.4}))
     assert re.search(r"the constraint 'heat' is at least 0\.\d* there, and its limit is 0$", said), said
+
+
+@pytest.mark.parametrize("setting", [{"x": 30.0}, {"y": 3.0}, {"x": "a"}, {}])
+def test_a_safe_setting_that_the_space_does_not_have_is_refused_as_one(setting: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=r"^safe: "):
+        qd.Optimizer(LINE, direction="minimize", method=qd.FittedSafe(threshold=0.0, safe=[setting]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -80,7 +80,7 @@ class SafeMethod(Method):
                 " integers, choices and steps; fix these, and search the others"
             )
         if domain.encode is not None:
-            points = [domain.encode(setting) for setting in self.safe]
+            points = [_encoded(setting, domain.encode) for setting in self.safe]
         else:
             points = [_on_cube(setting, domain) for setting in self.safe]
         found = list({point.tobytes(): point for point in points}.values())
@@ -109,6 +109,14 @@ def _as_settings(given: object) -> tuple[dict[str, Any], ...]:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _encoded(setting: Mapping[str, Any], encode: Callable[[Mapping[str, Any]], Array]) -> Array:
+    """Return a setting's point; a setting that the space does not have is refused under the option's name."""
+    try:
+        return encode(setting)
+    except InvalidInput as error:
+        raise InvalidInput(f"safe: {str(error).removeprefix('params: ')}") from None
 
 
 def _on_cube(setting: Mapping[str, Any], domain: Domain) -> Array:
