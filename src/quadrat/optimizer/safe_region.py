@@ -24,7 +24,7 @@ from quadrat.optimizer.outcome import Direction
 from quadrat.optimizer.reports import why_not_certified
 from quadrat.space import Space
 
-__all__ = ["SafeCell", "SafeLabel", "SafeRegionReport", "doubt_of", "safe_region_of"]
+__all__ = ["SafeCell", "SafeLabel", "SafeRegionReport", "limit_warning_of", "safe_region_of"]
 
 SafeLabel: TypeAlias = Literal["safe", "unsafe", "unknown"]
 _WORDS: dict[int, SafeLabel] = {SAFE: "safe", UNSAFE: "unsafe", UNKNOWN: "unknown"}
@@ -208,9 +208,9 @@ class SafeRegionReport:
         return f"<SafeRegionReport: {self.text}>"
 
 
-def doubt_of(search: Search, point: Array) -> str | None:
+def limit_warning_of(search: Search, point: Array) -> str | None:
     """Return in a sentence why a recommended point (D,) may break a limit that the search keeps; None otherwise."""
-    return search.doubt(point) if isinstance(search, SafeSearch | FittedSafeSearch) else None
+    return search.limit_warning(point) if isinstance(search, SafeSearch | FittedSafeSearch) else None
 
 
 def safe_region_of(

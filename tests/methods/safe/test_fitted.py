@@ -109,7 +109,7 @@ def test_it_stops_where_a_limit_is_out_of_reach_when_minimised_and_with_constrai
     for number in range(3):
         guarded.tell(Observation(number, np.array([0.2]), np.array([1.0]), constraints=(0.5 + 0.01 * number,)))
     assert "has stopped" in str(guarded.exhausted(NOTHING))
-    assert "to break the limit of the constraint 'c', 0" in str(guarded.doubt(np.array([0.2])))
+    assert "to break the limit of the constraint 'c', 0" in str(guarded.limit_warning(np.array([0.2])))
     space = qd.Space(dose=qd.Float(0, 10))
     found = qd.minimize(lambda _: 0.3, space, n_trials=9, method=qd.FittedSafe(threshold=0.0, safe=[{"dose": 1.0}]))
     assert "has stopped" in found.message
@@ -127,4 +127,4 @@ def test_a_stated_setting_near_its_limit_stops_nothing() -> None:
     for number in range(8):
         assert one.exhausted(NOTHING) is None
         one.tell(Observation(number, np.array([0.2]), bowl(0.2) + 0.06 + 0.02 * rng.standard_normal(1)))
-    assert one.doubt(np.array([0.2])) is None
+    assert one.limit_warning(np.array([0.2])) is None

@@ -147,7 +147,7 @@ class FittedSafeSearch(Search):
             return None
         return f"{_STOPPED}{why} to break {self._likeliest(tried)}; state other settings that are safe"
 
-    def doubt(self, point: Array) -> str | None:
+    def limit_warning(self, point: Array) -> str | None:
         """Return in a sentence that a point (D,) is not believed to keep every limit; None where it is."""
         chance = float(self._chance(point[None])[0])
         if chance <= self.risk:

@@ -132,7 +132,7 @@ class SafeSearch(Search):
             )
         return None
 
-    def doubt(self, point: Array) -> str | None:
+    def limit_warning(self, point: Array) -> str | None:
         """Return in a sentence why a point (D,) may break a limit; None where it is certified that it breaks none."""
         broken = self.bounds.broken_at(point)
         if broken is not None:
