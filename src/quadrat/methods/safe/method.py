@@ -227,7 +227,7 @@ class FittedSafe(SafeMethod):
     For those who cannot state a norm bound. The default method's surrogate is fitted to what was told, and a point may
     be evaluated where the model gives it a chance of at most `risk` to be unsafe, near a trial that was seen to be
     safe. If the model were right, at most that share of the evaluations would be unsafe; docs/safe_search.md has the
-    measured share.
+    measured share. It stops, with the reason, where the model believes that a setting stated to be safe is not.
 
     Parameters
     ----------
