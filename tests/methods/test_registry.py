@@ -54,6 +54,22 @@ def test_a_method_that_needs_assumptions_says_which() -> None:
         registry.get("LPGPUCB")
 
 
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("Safe()", "safe, kernel, norm_bound, noise"),
+        ("Safe(safe=[{'x': 1}], noise=0.1)", "kernel, norm_bound"),
+        ("LPGPUCB(norm_bound=1)", "kernel, noise, budget"),
+        ("FittedSafe(threshold=0)", "safe"),
+        ("Safe(constraints={'a': Assumptions()})", "kernel, norm_bound, noise"),
+    ],
+)
+def test_a_description_that_lacks_options_says_which(text: str, missing: str) -> None:
+    with pytest.raises(InvalidInput, match=rf"expected \w+ with values for {missing}, got .*; give it as") as why:
+        registry.read_method(text)
+    assert "__init__" not in str(why.value)
+
+
 def test_importing_the_package_or_the_registry_loads_no_method() -> None:
     code = (
         "import sys, quadrat.methods, quadrat.methods.registry;"

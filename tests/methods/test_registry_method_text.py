@@ -48,7 +48,7 @@ def test_a_name_stands_for_its_defaults() -> None:
         ("Nonsense", "method: expected one of Auto"),
         ("LP0", "cannot guess kernel, norm_bound, noise, budget"),
         ("LP0(", "method: expected a name, or a description such as 'LPGPUCB"),
-        ("LP0(kernel=None)", "expected options that LP0 takes, got .*norm_bound"),
+        ("LP0(kernel=None)", "expected LP0 with values for norm_bound"),
         ("LP0(kernel=Matern(), norm_bound=1, noise=0.1, budget=9, colour=3)", "unexpected keyword argument 'colour'"),
         ("LP0(kernel=Matern(), norm_bound=-1, noise=0.1, budget=9)", "expected"),
         ("LP0(kernel=3, norm_bound=1, noise=0.1, budget=9)", "expected"),

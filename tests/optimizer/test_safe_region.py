@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
@@ -77,3 +78,47 @@ def test_where_nothing_is_certified_it_says_why(optimizer: qd.Optimizer) -> None
     told = qd.Optimizer(SPACE, direction="minimize", method=optimizer.method)
     told.tell(told.ask(), qd.Estimate(0.04, 0.01))
     assert "standard error" in repr(told.safe_region())
+
+
+DOSES = qd.Space(dose=qd.Float(0, 10))
+STATED: dict[str, Any] = {"kernel": qd.Matern(2.5, 0.4), "norm_bound": 2.0, "noise": 0.02}
+
+
+def told(
+    method: qd.Safe | qd.FittedSafe, direction: Literal["minimize", "maximize"], value: float, n: int
+) -> qd.Optimizer:
+    found = qd.Optimizer(DOSES, direction=direction, method=method)
+    for number in range(n):
+        found.tell(found.ask(), value + 0.01 * (-1) ** number)
+    return found
+
+
+def test_a_recommendation_says_that_it_breaks_its_limit() -> None:
+    run = told(qd.Safe(threshold=0.0, safe=[{"dose": 1.0}], **STATED), "minimize", 0.258, 1)
+    why = run.recommend().why
+    assert "It breaks a limit, as far as kernel, norm bound and noise are right: the objective is at least 0.1" in why
+    assert "not certified" in run.recommend(robust_to=0.1).why or "not known" in run.recommend(robust_to=0.1).why
+    fitted = told(qd.FittedSafe(threshold=0.0, safe=[{"dose": 1.0}]), "minimize", 0.258, 3)
+    assert "a chance of more than 99 % to break the limit of the objective, 0" in fitted.recommend().why
+    healthy = told(qd.Safe(threshold=0.5, safe=[{"dose": 1.0}], **STATED), "minimize", 0.1, 1)
+    assert "limit" not in healthy.recommend().why
+
+
+def test_advice_names_the_limit_and_says_that_auto_keeps_none() -> None:
+    for method in (
+        qd.Safe(threshold=0.0, safe=[{"dose": 1.0}], **STATED),
+        qd.FittedSafe(threshold=0, safe=[{"dose": 1}]),
+    ):
+        said = told(method, "minimize", 0.258, 1 if isinstance(method, qd.Safe) else 3).advice()
+        assert said.action == "mend"
+        assert "Evaluate nothing more in this run" in said.text
+        assert "limit" in said.text
+        assert "tate other s" in said.text
+        assert "use Auto" not in said.text
+    for method in (
+        qd.Safe(threshold=0.5, safe=[{"dose": 1}], **STATED),
+        qd.FittedSafe(threshold=0.5, safe=[{"dose": 1}]),
+    ):
+        said = told(method, "minimize", 0.1, 1).advice()
+        assert said.action == "go on"
+        assert "Auto, has one, but keeps no limit" in said.text

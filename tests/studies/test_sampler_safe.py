@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import optuna
 import pytest
@@ -74,3 +75,42 @@ def test_tune_ends_with_the_reason(
     main([*arguments, "--method", WRONG, "--storage", "s.log"])
     said = " ".join(capsys.readouterr().out.split())
     assert "rejected by the data" in said
+
+
+@pytest.mark.parametrize("method", [SAFE, "FittedSafe(threshold=-0.5, safe=[{'x': 2.0}])"])
+@pytest.mark.parametrize("space", [SPACE, {"x": optuna.distributions.FloatDistribution(0, 10)}])
+def test_a_parameter_that_the_space_lacks_is_refused_and_not_drawn(method: str, space: Any) -> None:
+    """Whether it is misspelt, or beside the others: the limited function would depend on what nobody guards."""
+    evaluated = []
+
+    def misspelt(trial: optuna.Trial) -> float:
+        evaluated.append(trial.suggest_float("y", 0, 10))
+        return bowl(evaluated[-1])
+
+    def one_more(trial: optuna.Trial) -> float:
+        evaluated.append(trial.suggest_float("x", 0, 10) + trial.suggest_int("n", 0, 3))
+        return bowl(evaluated[-1])
+
+    for objective, name in ((misspelt, "y"), (one_more, "n")):
+        for alone in (None, optuna.samplers.RandomSampler(seed=0)):
+            sampler = qd.QuadratSampler(search_space=space, method=method, independent_sampler=alone)
+            study = optuna.create_study(direction="maximize", sampler=sampler)
+            with pytest.raises(
+                InvalidInput, match=rf"search_space: expected every parameter .* got none called '{name}'"
+            ):
+                study.optimize(objective, n_trials=3)
+    assert not evaluated
+
+
+def test_a_suggestion_outside_of_what_the_objective_asks_for_is_refused() -> None:
+    study = optuna.create_study(direction="maximize", sampler=qd.QuadratSampler(search_space=SPACE, method=SAFE))
+    with pytest.raises(InvalidInput, match=r"search_space: expected parameter 'x' within what the objective asks for"):
+        study.optimize(lambda trial: bowl(trial.suggest_float("x", 4, 10)), n_trials=1)
+
+
+def test_what_the_user_chooses_or_fixes_is_the_users_own() -> None:
+    study = optuna.create_study(direction="maximize", sampler=qd.QuadratSampler(search_space=SPACE, method=SAFE))
+    study.enqueue_trial({"x": 3.0, "n": 2})
+    study.optimize(lambda trial: bowl(trial.suggest_float("x", 0, 10)) + 0 * trial.suggest_int("n", 0, 3), n_trials=1)
+    study.optimize(lambda trial: bowl(trial.suggest_float("x", 0, 10)) + 0 * trial.suggest_int("m", 3, 3), n_trials=2)
+    assert [trial.state.name for trial in study.trials] == ["COMPLETE"] * 3

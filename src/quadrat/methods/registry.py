@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, fields
 from difflib import get_close_matches
 from importlib import import_module
+from inspect import Parameter, signature
 from typing import Any
 
 from quadrat.errors import InvalidInput, QuadratError
@@ -17,6 +18,7 @@ from quadrat.methods.base import Ability, Method
 
 __all__ = ["all_methods", "get", "names", "read_kernel", "read_method", "that_handle", "unknown_name"]
 
+_NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)  # options that have a name
 _EXAMPLE = "'LPGPUCB(kernel=Matern(2.5, 0.3), norm_bound=2, noise=0.1, budget=100)'"
 
 
@@ -88,6 +90,12 @@ def _made(node: ast.expr) -> Any:
         raise InvalidInput(f"method: expected one of {', '.join(known)}, got {name!r:.80}")
     arguments = [_made(argument) for argument in node.args]
     options = {str(keyword.arg): _made(keyword.value) for keyword in node.keywords}
+    missing = _missing(known[name], arguments, options)
+    if missing:
+        raise InvalidInput(
+            f"method: expected {name} with values for {', '.join(missing)}, got {_shown(node)!r:.120}; give"
+            f" it as {name}({', '.join(f'{option}=...' for option in missing)})"
+        )
     try:
         return known[name](*arguments, **options)
     except QuadratError:
@@ -99,6 +107,17 @@ def _made(node: ast.expr) -> Any:
         ArithmeticError,
     ) as error:  # such as a number in the place of a kernel
         raise InvalidInput(f"method: expected options that {name} takes, got {error}") from error
+
+
+def _missing(made: Callable[..., Any], arguments: list[Any], options: dict[str, Any]) -> list[str]:
+    """Return the options without a default that are not given; none where others are given that do not exist."""
+    try:
+        taken = signature(made)
+        given = taken.bind_partial(*arguments, **options).arguments
+    except (TypeError, ValueError):  # said by the call itself
+        return []
+    needed = [one.name for one in taken.parameters.values() if one.default is one.empty and one.kind in _NAMED]
+    return [name for name in needed if name not in given]
 
 
 def _shown(node: ast.expr) -> str:

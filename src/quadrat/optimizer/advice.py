@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from quadrat.methods.statements import Gain
-from quadrat.optimizer.method_choice import DEFAULT_METHOD
+from quadrat.optimizer.method_choice import DEFAULT_METHOD, keeps_limits
 from quadrat.optimizer.reports import CertificateReport, Recommendation
 from quadrat.optimizer.stated import TOO_FEW, UNVISITED, gain_words
 
@@ -75,11 +75,14 @@ class Situation:
     method: str
     trial: int | None = None  # the number of one at the recommended point
     limit: float | None = None  # what is little to the user (`stop_at_gain`)
+    guards: bool = False  # whether the method keeps limits
+    stopped: str = ""  # why a method that keeps limits has stopped, or ""
 
 
 def situation_of(optimizer: Optimizer, found: Recommendation, certificate: CertificateReport) -> Situation:
     """Return the state of the run of an optimizer, which recommends and certifies this."""
-    trials = optimizer.trials
+    trials, guards = optimizer.trials, keeps_limits(optimizer.method)
+    search: Any = optimizer.explain()["search"] if guards else {}
     return Situation(
         recommendation=found,
         certificate=certificate,
@@ -90,6 +93,8 @@ def situation_of(optimizer: Optimizer, found: Recommendation, certificate: Certi
         why_ended="",
         method=type(optimizer.method).__name__,
         trial=next((record.number for record in trials if record.values and record.params == found.params), None),
+        guards=guards,
+        stopped=search.get("stopped") or "",
     )
 
 
@@ -117,12 +122,24 @@ def stop_reason(found: Recommendation, limit: float) -> str | None:
 
 def advise(now: Situation) -> Advice:
     """Return what to do next."""
-    for rule in (_assumptions, _failures, _constraints, _certified, _no_model, _too_few):
+    for rule in (_limits, _assumptions, _failures, _constraints, _certified, _no_model, _too_few):
         said = rule(now)
         if said is not None:
             return said
     assert now.recommendation.gain is not None
     return _gain(now, now.recommendation.gain)
+
+
+def _limits(now: Situation) -> Advice | None:
+    if not now.stopped:
+        return None
+    cure = ""
+    if now.certificate.rejected is not None:
+        cure = (
+            ". State other safe settings, a larger norm bound or more noise; Auto asks for none of these, but keeps no"
+            " limit"
+        )
+    return Advice("mend", f"Evaluate nothing more in this run: {now.stopped}{cure}.")
 
 
 def _assumptions(now: Situation) -> Advice | None:
@@ -176,7 +193,14 @@ def _certified(now: Situation) -> Advice | None:
 def _no_model(now: Situation) -> Advice | None:
     if now.recommendation.gain is not None:
         return None
-    if now.method == DEFAULT_METHOD:  # which estimates it unless the space's own constraint leaves it too few settings
+    if now.guards:
+        why = (
+            f"{now.method} has no estimate of it. The default method, Auto, has one, but keeps no limit: add these"
+            " trials to it to look, and evaluate nothing that it suggests."
+        )
+    elif (
+        now.method == DEFAULT_METHOD
+    ):  # which estimates it unless the space's own constraint leaves it too few settings
         why = "too few settings that meet the space's constraint are known."
     else:
         why = f"{now.method} has no estimate of it. Add these trials to the default method, Auto, which has one."

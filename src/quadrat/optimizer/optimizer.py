@@ -37,7 +37,7 @@ from quadrat.optimizer.reports import (
 from quadrat.optimizer.robust import robust_recommendation
 from quadrat.optimizer.run import VERSION, Event, Run, check_header, copied, nothing_feasible_in_context
 from quadrat.optimizer.run_assumptions import RunAssumptions
-from quadrat.optimizer.safe_region import SafeRegionReport, safe_region_of
+from quadrat.optimizer.safe_region import SafeRegionReport, limit_warning_of, safe_region_of
 from quadrat.optimizer.trial import BestSeen, Trial, TrialRecord
 from quadrat.randomness import generator
 from quadrat.space import Space
@@ -388,7 +388,9 @@ class Optimizer:
                 f"recommend: expected at least one complete trial, got {self._history.summary()}; tell a value first"
             )
         if robust_to is not None:
-            return robust_recommendation(self._space, self._history, self._direction, robust_to, best, self._seed)
+            found = robust_recommendation(self._space, self._history, self._direction, robust_to, best, self._seed)
+            warning = limit_warning_of(self._search, self._space.to_unit(found.params))
+            return found if warning is None else replace(found, why=f"{found.why} {warning}")
         chosen = point_to_use(self._run, point)
         if point is not None and not self._space.feasible(chosen.params):
             raise nothing_feasible_in_context()
@@ -402,6 +404,9 @@ class Optimizer:
             evaluated=chosen.evaluated,
             history=self._history,
         )
+        warning = limit_warning_of(self._search, chosen.incumbent.x)
+        if warning is not None:
+            found = replace(found, why=f"{found.why} {warning}")
         if self._space.feasible(found.params):
             return found
         return replace(found, why=f"{found.why} No complete trial is at a point that the space's constraint allows.")

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from quadrat._core.arrays import Array
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.methods.base import Method, Search
 from quadrat.methods.safe.fitted import FittedSafeSearch
@@ -23,7 +24,7 @@ from quadrat.optimizer.outcome import Direction
 from quadrat.optimizer.reports import why_not_certified
 from quadrat.space import Space
 
-__all__ = ["SafeCell", "SafeLabel", "SafeRegionReport", "safe_region_of"]
+__all__ = ["SafeCell", "SafeLabel", "SafeRegionReport", "limit_warning_of", "safe_region_of"]
 
 SafeLabel: TypeAlias = Literal["safe", "unsafe", "unknown"]
 _WORDS: dict[int, SafeLabel] = {SAFE: "safe", UNSAFE: "unsafe", UNKNOWN: "unknown"}
@@ -205,6 +206,11 @@ class SafeRegionReport:
 
     def __repr__(self) -> str:
         return f"<SafeRegionReport: {self.text}>"
+
+
+def limit_warning_of(search: Search, point: Array) -> str | None:
+    """Return in a sentence why a recommended point (D,) may break a limit that the search keeps; None otherwise."""
+    return search.limit_warning(point) if isinstance(search, SafeSearch | FittedSafeSearch) else None
 
 
 def safe_region_of(

@@ -7,7 +7,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -67,6 +67,9 @@ class QuadratSampler(BaseSampler):
     With `search_space` all are known from the start, and the first trials are those of the method's own design. Where
     its bounds are narrower than those that the objective asks for, suggestions stay within them, and a warning tells
     that too.
+
+    A method that keeps limits (`Safe`, `FittedSafe`) needs `search_space`: beside it nothing is drawn at random, and an
+    objective that asks for another parameter, or for bounds that leave a suggestion out, is refused in that trial.
 
     Replicates and standard errors are read from the user attributes "quadrat:values" (a list) and "quadrat:sem".
 
@@ -243,6 +246,8 @@ class QuadratSampler(BaseSampler):
             chosen = chosen_params(trial, given) if chosen is None else chosen
             if param_name in chosen and searched_value(param_distribution, chosen[param_name]) is not None:
                 return chosen[param_name]
+        if keeps_limits(self._method):
+            self._refuse_to_draw(param_name, param_distribution)
         if self._independent is not None:
             return self._independent.sample_independent(bracket, trial, param_name, param_distribution)
         self._warn_of(study, trial, param_name, param_distribution)
@@ -253,6 +258,23 @@ class QuadratSampler(BaseSampler):
         alone = DistributionSpace({"alone": param_distribution})
         unit = np.full((1, 1), 0.5) if trial.number == 0 else rng.random((1, 1))
         return alone.show(_decoded(alone.space, unit))["alone"]
+
+    def _refuse_to_draw(self, name: str, distribution: BaseDistribution) -> NoReturn:
+        """Refuse a parameter that would be drawn at random beside a method that keeps limits."""
+        given = (self._fixed or {}) if self._own is None else self._own.distributions
+        kind = type(self._method).__name__
+        if name not in given:
+            raise InvalidInput(
+                f"search_space: expected every parameter that the objective asks for, as {kind} keeps limits, got none"
+                f" called {name!r} beside {', '.join(map(repr, given)) or 'none'}: it would be drawn at random, and the"
+                " limited function would depend on it; spell it as the objective does, add it to search_space, or fix"
+                " it in the objective"
+            )
+        raise InvalidInput(
+            f"search_space: expected parameter {name!r} within what the objective asks for, {distribution}, as {kind}"
+            f" keeps limits, got {given[name]}: a value drawn in the place of a suggestion may be unsafe; give both the"
+            " same bounds"
+        )
 
     @with_own_numerics
     def exhausted(self, study: Study) -> str | None:

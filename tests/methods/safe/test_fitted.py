@@ -85,3 +85,46 @@ def test_nothing_is_called_certified() -> None:
     with pytest.raises(NotAvailable, match=r"nothing is certified: .* a chance of at most 0.05 to be unsafe"):
         optimizer.safe_region()
     assert "at most 0.05" in str(optimizer.explain()["search"])
+
+
+def test_it_stops_where_a_stated_setting_is_believed_to_break_the_limit() -> None:
+    """A growth of -.26 at a limit of 0: twenty of twenty trials were below it before."""
+    rng = np.random.default_rng(1)
+    space, method = qd.Space(dose=qd.Float(0, 10)), qd.FittedSafe(threshold=0.0, safe=[{"dose": 1.0}])
+    found = qd.maximize(lambda _: -0.26 + 0.02 * rng.standard_normal(), space, n_trials=20, method=method)
+    assert len(found.trials) <= 5
+    assert (
+        "a chance of more than 99 % to break the limit of the objective, 0; state other settings that are safe"
+        in found.message
+    )
+
+
+def test_it_stops_where_a_limit_is_out_of_reach_when_minimised_and_with_constraints() -> None:
+    one = search(limit=5.0)
+    for number in range(3):
+        assert one.exhausted(NOTHING) is None
+        one.tell(Observation(number, np.array([0.2]), np.array([0.24 + 0.01 * number])))
+    assert "has stopped" in str(one.exhausted(NOTHING))
+    guarded = search(limit=None, names=("c",))
+    for number in range(3):
+        guarded.tell(Observation(number, np.array([0.2]), np.array([1.0]), constraints=(0.5 + 0.01 * number,)))
+    assert "has stopped" in str(guarded.exhausted(NOTHING))
+    assert "to break the limit of the constraint 'c', 0" in str(guarded.limit_warning(np.array([0.2])))
+    space = qd.Space(dose=qd.Float(0, 10))
+    found = qd.minimize(lambda _: 0.3, space, n_trials=9, method=qd.FittedSafe(threshold=0.0, safe=[{"dose": 1.0}]))
+    assert "has stopped" in found.message
+
+
+def test_what_is_likelier_unsafe_than_not_is_not_repeated_for_ever() -> None:
+    one, values = search(limit=0.0), [-0.3, 0.2, -0.25, 0.1, -0.2, -0.3, 0.15, -0.2]
+    for number, value in enumerate(values):
+        one.tell(Observation(number, np.array([0.2]), np.array([value])))
+    assert "each setting that is stated to be safe" in str(one.exhausted(NOTHING))
+
+
+def test_a_stated_setting_near_its_limit_stops_nothing() -> None:
+    one, rng = search(limit=-0.4), np.random.default_rng(3)
+    for number in range(8):
+        assert one.exhausted(NOTHING) is None
+        one.tell(Observation(number, np.array([0.2]), bowl(0.2) + 0.06 + 0.02 * rng.standard_normal(1)))
+    assert one.limit_warning(np.array([0.2])) is None

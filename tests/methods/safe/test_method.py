@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
 import quadrat as qd
-from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.errors import InvalidInput, NotAvailable, SpaceExhausted
 from quadrat.methods.base import Domain
 from quadrat.methods.registry import get, read_method
 
@@ -161,3 +162,29 @@ def test_duplicates_and_several_safe_settings() -> None:
     assert [optimizer.ask().params["x"] for _ in range(2)] == [2.0, 6.0]
     with pytest.raises(NotAvailable, match=r"no trial is complete|at least one complete trial"):
         optimizer.recommend()
+
+
+def stopped(method: qd.Safe, direction: Literal["minimize", "maximize"], value: float | qd.Measured) -> str:
+    """Tell one value at the stated setting, and return why nothing is asked for any more."""
+    optimizer = qd.Optimizer(LINE, direction=direction, method=method)
+    optimizer.tell(optimizer.ask(), value)
+    with pytest.raises(SpaceExhausted) as ended:
+        optimizer.ask()
+    return str(ended.value)
+
+
+def test_what_is_broken_is_said_in_the_users_units_and_direction() -> None:
+    fixed: dict[str, Any] = {"safe": [{"x": 1.0}], "kernel": qd.Matern(2.5, 0.4), "norm_bound": 2.0, "noise": 0.02}
+    said = stopped(qd.Safe(threshold=0.0, **fixed), "minimize", 0.258)
+    assert re.search(r"the objective is at least 0\.1\d* there, and its limit is 0$", said), said
+    said = stopped(qd.Safe(threshold=0.1, **fixed), "maximize", -0.258)
+    assert re.search(r"the objective is at most -0\.1\d* there, and its limit is 0\.1$", said), said
+    heat = {"heat": qd.Assumptions(qd.Matern(2.5, 1.0), norm_bound=3.0, noise=0.02)}
+    said = stopped(qd.Safe(constraints=heat, **fixed), "minimize", qd.Measured(0.3, {"heat": 0.4}))
+    assert re.search(r"the constraint 'heat' is at least 0\.\d* there, and its limit is 0$", said), said
+
+
+@pytest.mark.parametrize("setting", [{"x": 30.0}, {"y": 3.0}, {"x": "a"}, {}])
+def test_a_safe_setting_that_the_space_does_not_have_is_refused_as_one(setting: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=r"^safe: "):
+        qd.Optimizer(LINE, direction="minimize", method=qd.FittedSafe(threshold=0.0, safe=[setting]))

@@ -54,11 +54,28 @@ class Guard:
         Kernel, norm bound and noise.
     limit
         The function must not be evaluated below it; None for an objective without a limit.
+    turned
+        Whether the name is that of its negative: of an objective to minimise, of a constraint.
     """
 
     name: str
     given: Assumptions
     limit: float | None
+    turned: bool = False
+
+    def broken(self, high: float) -> str:
+        """Return in words, in the units of what is named, that the function is at most `high`, and its limit.
+
+        Examples
+        --------
+        >>> from quadrat.kernels import Matern
+        >>> given = Assumptions(Matern(2.5, 0.5), norm_bound=1.0, noise=0.1)
+        >>> Guard("the load", given, 0.0, turned=True).broken(-0.25)
+        'the load is at least 0.25 there, and its limit is 0'
+        """
+        assert self.limit is not None
+        word, bound, limit = ("at least", -high, -self.limit) if self.turned else ("at most", high, self.limit)
+        return f"{self.name} is {word} {bound + 0.0:.4g} there, and its limit is {limit + 0.0:.4g}"
 
 
 class SafeBounds:
@@ -185,8 +202,8 @@ class SafeBounds:
             if self._high.view[row, index] < guard.limit:
                 self._rejection = (
                     f"assumptions rejected by the data at level {self.delta:g}: a setting that is stated to be safe is"
-                    f" not, as far as kernel, norm bound and noise are right: {guard.name} is at most"
-                    f" {self._high.view[row, index]:.4g} there, and its limit is {guard.limit:.4g}"
+                    f" not, as far as kernel, norm bound and noise are right: "
+                    + guard.broken(float(self._high.view[row, index]))
                 )
                 return
         why = contradiction(band, empty=bool(empty.any()))
@@ -204,6 +221,14 @@ class SafeBounds:
             return self._rejection
         known = [self._about(i, band.rejection) for i, band in enumerate(self.bands) if band.rejection is not None]
         return known[0] if known else None
+
+    def broken_at(self, point: Array) -> str | None:
+        """Return in words which limit is broken at a point (D,), as far as is known; None where none is known to be."""
+        row = self.row(point)
+        for index, guard in enumerate(self.guards):
+            if row is not None and guard.limit is not None and self._high.view[row, index] < guard.limit:
+                return guard.broken(float(self._high.view[row, index]))
+        return None
 
     # --- what may be evaluated
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -34,6 +34,7 @@ class SafeMethod(Method):
     safe: Sequence[Mapping[str, Any]] = field(hash=False)
     threshold: float | None = None
     constraints: Any = field(default=(), hash=False)
+    _is_turned: ClassVar[bool] = False  # whether this is the method for the negative of what the user minimises
 
     def __post_init__(self) -> None:
         keep_plain(self)
@@ -57,10 +58,13 @@ class SafeMethod(Method):
 
     def turned(self) -> Method:
         """Return the method for -f: what must not fall below the threshold must not rise above minus it."""
-        return self if self.threshold is None else replace(self, threshold=-self.threshold)
+        found = self if self.threshold is None else replace(self, threshold=-self.threshold)
+        if found is not self:
+            object.__setattr__(found, "_is_turned", not self._is_turned)  # for sentences, which are in the user's units
+        return found
 
     def stated_points(self, domain: Domain) -> Array:
-        """Return where the settings that are stated to be safe lie on the cube, shape (k, D), each once.
+        """Return where the settings that are stated to be safe lie on the cube of a `domain`, shape (k, D), each once.
 
         Raises
         ------
@@ -76,7 +80,7 @@ class SafeMethod(Method):
                 " integers, choices and steps; fix these, and search the others"
             )
         if domain.encode is not None:
-            points = [domain.encode(setting) for setting in self.safe]
+            points = [_encoded(setting, domain.encode) for setting in self.safe]
         else:
             points = [_on_cube(setting, domain) for setting in self.safe]
         found = list({point.tobytes(): point for point in points}.values())
@@ -105,6 +109,14 @@ def _as_settings(given: object) -> tuple[dict[str, Any], ...]:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _encoded(setting: Mapping[str, Any], encode: Callable[[Mapping[str, Any]], Array]) -> Array:
+    """Return a setting's point; a setting that the space does not have is refused under the option's name."""
+    try:
+        return encode(setting)
+    except InvalidInput as error:
+        raise InvalidInput(f"safe: {str(error).removeprefix('params: ')}") from None
 
 
 def _on_cube(setting: Mapping[str, Any], domain: Domain) -> Array:
@@ -198,8 +210,10 @@ class Safe(SafeMethod):
 
     def start(self, domain: Domain, seed: int) -> SafeSearch:
         stated = self.stated_points(domain)
-        guards = [Guard("the objective", self.assumptions(), self.threshold)]
-        guards += [Guard(f"minus the constraint {name!r}", given, 0.0) for name, given in self.constraints.items()]
+        guards = [Guard("the objective", self.assumptions(), self.threshold, turned=self._is_turned)]
+        guards += [
+            Guard(f"the constraint {name!r}", given, 0.0, turned=True) for name, given in self.constraints.items()
+        ]
         for guard in guards:
             guard.given.kernel.check_dimension(domain.dimension)
         bounds = SafeBounds(tuple(guards), domain.dimension, delta=self.delta, stated=stated)
@@ -213,7 +227,7 @@ class FittedSafe(SafeMethod):
     For those who cannot state a norm bound. The default method's surrogate is fitted to what was told, and a point may
     be evaluated where the model gives it a chance of at most `risk` to be unsafe, near a trial that was seen to be
     safe. If the model were right, at most that share of the evaluations would be unsafe; docs/safe_search.md has the
-    measured share.
+    measured share. It stops, with the reason, where the model believes that a setting stated to be safe is not.
 
     Parameters
     ----------
@@ -267,4 +281,5 @@ class FittedSafe(SafeMethod):
             names=self.constraint_names,
             risk=self.risk,
             noise=self.noise,
+            turned=self._is_turned,
         )

@@ -132,6 +132,18 @@ class SafeSearch(Search):
             )
         return None
 
+    def limit_warning(self, point: Array) -> str | None:
+        """Return in a sentence why a point (D,) may break a limit; None where it is certified that it breaks none."""
+        broken = self.bounds.broken_at(point)
+        if broken is not None:
+            return f"It breaks a limit, as far as kernel, norm bound and noise are right: {broken}."
+        if self._why_not() is not None:
+            return "Whether it breaks a limit is not known: the safe search has stopped."
+        row = self.bounds.row(point)
+        if row is None or not self.bounds.safe(np.array([row]))[0]:
+            return "That it breaks no limit is not certified."
+        return None
+
     def _why_not(self) -> str | None:
         return self.bounds.rejection or self._ended
 
@@ -297,7 +309,7 @@ class SafeSearch(Search):
         return {
             "functions": [
                 {
-                    "name": guard.name,
+                    "name": f"minus {guard.name}" if index else guard.name,  # its bounds are of what is modelled
                     "limit": guard.limit,
                     "low": bounds.low[measured, index].tolist(),
                     "high": bounds.high[measured, index].tolist(),
