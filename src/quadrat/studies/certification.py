@@ -189,8 +189,8 @@ def _check_alike(complete: Sequence[FrozenTrial]) -> None:
         if lacking:
             raise NotAvailable(
                 f"certify: expected the same parameters in all complete trials, got {lacking} of {len(complete)}"
-                f" without {name!r}: with and without it the objective is not one function; certify a study in which every"
-                " trial has it, or pass a search_space= that has it, and the trials without it do not count"
+                f" without {name!r}: with and without it the objective is not one function; certify a study in which"
+                " every trial has it, or pass a search_space= that has it, and the trials without it do not count"
             )
 
 
