@@ -217,7 +217,7 @@ def of_two(share: int) -> optuna.Study:
     def two(trial: optuna.Trial) -> float:
         x = trial.suggest_float("x", 0, 1)
         y = trial.suggest_float("y", 0, 1) if trial.number < share else 1.0
-        return 0.5 * float(ON_SQUARE.kernel(np.array([[x, y]]), np.array([[0.5, 1.0]]))[0, 0]) + noise[trial.number]
+        return float(0.5 * ON_SQUARE.kernel(np.array([[x, y]]), np.array([[0.5, 1.0]]))[0, 0] + noise[trial.number])
 
     noise = (0.05 * generator(4).normal(size=20)).tolist()
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
