@@ -196,6 +196,14 @@ def test_data_can_reject_what_was_stated(twenty: qd.Optimizer) -> None:
     assert json.loads(json.dumps(found.to_dict()))["best"] is None
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("large", [1e300, -1.7e308])
+def test_a_value_whose_square_overflows_rejects_without_a_warning(large: float) -> None:
+    found = told([0.123, large, 0.321]).certify(STATED, **SAID)
+    assert found.rejected is not None
+    assert "their squares overflow" in found.rejected
+
+
 def test_a_value_outside_of_the_stated_limits_rejects_them(twenty: qd.Optimizer) -> None:
     limits = qd.RunAssumptions(kernel=qd.Matern(2.5), lengthscales={"x": 0.8}, norm_bound=1.0, values_within=(5, 6))
     found = twenty.certify(limits, **SAID)
@@ -358,7 +366,7 @@ def test_rounded_values_are_refused_where_no_noise_explains_that_they_are_round(
 
     with pytest.raises(
         NotAvailable,
-        match=r"got 60 values that are all multiples of 0\.5, more than twice the noise of 0\.04: ",
+        match=r"got 60 values that all lie on a grid of step 0\.5, more than twice the noise of 0\.04: ",
     ):
         optimizer.certify(with_noise(0.04), **SAID)
     optimizer.certify(with_noise(0.5), **SAID)  # counts with noise of half a count are no sign of rounding
@@ -387,15 +395,17 @@ def test_values_on_a_coarse_grid_are_refused_however_few_points_of_it_they_take(
     values = [offset + step * int(generator(6, i).integers(0, 2)) for i in range(n - 2)] + [offset, offset + step]
     if n < 5:
         found = told(values).certify(loose(step / 10, offset), **SAID)
-        assert any("all multiples of" in note and f"{n} are too few to say" in note for note in found.notes)
+        assert any(f"grid of step {step:g}" in note and f"so few ({n}) do not show it" in note for note in found.notes)
     else:
-        with pytest.raises(NotAvailable, match=f"got {n} values that are all multiples of {step:g}, more than twice"):
+        with pytest.raises(
+            NotAvailable, match=f"got {n} values that all lie on a grid of step {step:g}, more than twice"
+        ):
             told(values).certify(loose(step / 10, offset), **SAID)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, 0.25])
 def test_values_that_are_all_the_same_round_number_are_refused(value: float) -> None:
-    with pytest.raises(NotAvailable, match="got 9 values that are all multiples of"):
+    with pytest.raises(NotAvailable, match="got 9 values that all lie on a grid of step"):
         told([value] * 9).certify(loose(0.01), **SAID)
 
 
@@ -404,7 +414,7 @@ def test_values_that_are_all_the_same_round_number_are_refused(value: float) -> 
 def test_other_numbers_are_not_taken_for_rounded_ones(scale: float, noise: float) -> None:
     values = [scale * float(generator(8, i).normal()) for i in range(8)]
     for given in (values, [float(np.float32(value)) for value in values]):
-        assert not any("multiples" in note for note in told(given).certify(loose(noise * scale), **SAID).notes)
+        assert not any("grid" in note for note in told(given).certify(loose(noise * scale), **SAID).notes)
 
 
 def test_counts_with_the_noise_of_a_count_are_not_taken_for_rounded_ones() -> None:

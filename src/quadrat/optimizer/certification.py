@@ -283,6 +283,9 @@ def certification_of(
     band = AdaptiveBand(given, assumptions.delta)
     band.add(x, np.array([direction.turn(value - assumptions.centre) for value in y.tolist()]))
 
+    if band.rejection is not None:
+        return replace(certification, rejected=_plain(band.rejection))
+
     def certified(point: Array | None) -> Certificate:
         return certify(band, dimension=run.space.dimension, point=point, max_cells=max_cells)
 
@@ -294,7 +297,7 @@ def certification_of(
     found = [best, *(best if np.array_equal(point, best_x) else certified(point) for point in others)]
     rejected = next((one.rejection for one in found if one.rejection is not None), None)
     if rejected is not None:
-        return replace(certification, rejected=re.sub(r" \(regulariser [^()]*\)", "", rejected))  # of the proof alone
+        return replace(certification, rejected=_plain(rejected))
     named = [best_params, recommended_params, *plain_params(asked, run.space)]
     highest = _Bounds(assumptions, direction.turn).highest(min(one.maximum for one in found))
     bounds = _Bounds(assumptions, direction.turn)
@@ -306,6 +309,11 @@ def certification_of(
         asked=tuple(done[2:]),
         best_possible=bounds.shown(highest),
     )
+
+
+def _plain(rejection: str) -> str:
+    """Return why a band rejects the assumptions, without the numbers of its proof."""
+    return re.sub(r" \(regulariser [^()]*\)", "", rejection)
 
 
 @dataclass(frozen=True)
@@ -501,9 +509,9 @@ def _check_rounded(assumptions: RunAssumptions, y: Array) -> list[str]:
     if step is None:
         return []
     finest = max(one for one in _steps_below(2 * assumptions.sigma))
-    what = f"values that are all multiples of {step:g}, more than twice the noise of {assumptions.sigma:g}"
+    what = f"values that all lie on a grid of step {step:g}, more than twice the noise of {assumptions.sigma:g}"
     if len(y) < _ENOUGH_VALUES or (finest / step) ** len(y) > _BY_CHANCE:
-        return [f"{what}: if they were rounded to it, nothing is certified; {len(y)} are too few to say"]
+        return [f"{what}: if they were rounded to it, nothing is certified; so few ({len(y)}) do not show it"]
     raise NotAvailable(
         f"certify: expected values with all their digits, got {len(y)} {what}: rounding is no noise of mean 0; tell the"
         " values as they were measured; if the objective has such values where it was evaluated, without rounding, a"
