@@ -13,7 +13,7 @@ from quadrat._core.arrays import Array
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
-PRINTED = "yield between 0.86 and 0.95, within 0.04 of the best possible"
+PRINTED = "yield between 0.857 and 0.947, within 0.042 of the best possible"
 RANGE = 0.9  # of yield_of over its space
 
 
@@ -40,7 +40,7 @@ def test_the_certified_example_states_what_is_true_and_prints_what_it_finds() ->
     They come closer to it by b/m on grids of m x m points, so two of them tell the limit.
     """
     assert f"\n{PRINTED}\n```" in README
-    assert float(re.findall(r"within ([0-9.]+)", PRINTED)[0]) + 0.005 <= RANGE / 10
+    assert float(re.findall(r"within ([0-9.]+)", PRINTED)[0]) <= RANGE / 10
     kernel = qd.Matern(2.5, 1.0)
     assert "kernel=qd.Matern(2.5, 1.0), norm_bound=2.6, noise=0.01" in README
 

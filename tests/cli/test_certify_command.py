@@ -54,6 +54,17 @@ def test_kernels_of_the_unit_cube_and_limits_of_the_values(capsys: pytest.Captur
     assert found["kernel"].startswith("Matern(nu=1.5, lengthscales=0.5")
 
 
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_results_that_contradict_the_assumptions_are_told_by_the_exit_status(
+    form: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    tame = ["--lengthscale", "x=1.0", "--norm-bound", "0.001", "--offset", "0", "--noise", "0.0001"]
+    assert main(["certify", *tame, *SAID, *form]) == 3
+    said = capsys.readouterr()
+    assert "assumptions rejected by the data" in " ".join(said.out.split())
+    assert said.err == ""
+
+
 def test_trials_without_a_value_need_the_third_word(capsys: pytest.CaptureFixture[str]) -> None:
     study = kept()
     study.tell(study.ask(), state=optuna.trial.TrialState.FAIL)

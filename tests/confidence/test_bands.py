@@ -117,6 +117,14 @@ def test_a_contradiction_is_said_and_stays_said() -> None:
     assert np.isfinite(band.interval([[0.5]]).upper).all()
 
 
+@pytest.mark.filterwarnings("error")
+def test_observations_whose_squares_overflow_are_rejected_without_a_warning() -> None:
+    band = AdaptiveBand(Assumptions(Matern(2.5, 0.3), norm_bound=1.0, noise=0.1), 0.05)
+    band.add([[0.2], [0.5], [0.8]], [0.1, 1e300, 0.3])
+    assert band.rejection is not None
+    assert "their squares overflow" in band.rejection
+
+
 def test_noise_stated_too_small_is_noticed() -> None:
     """Two values 6 apart at almost one point: no function explains them, and noise of .05 does not either."""
     band = AdaptiveBand(Assumptions(SquaredExponential(0.5), norm_bound=1.0, noise=0.05), DELTA)

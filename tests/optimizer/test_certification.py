@@ -14,7 +14,7 @@ import quadrat as qd
 from quadrat.confidence import AdaptiveBand, certify
 from quadrat.errors import InvalidInput, NotAvailable, QuadratError
 from quadrat.methods.surrogate import Learned
-from quadrat.optimizer.certification import Statements
+from quadrat.optimizer.certification import CertifiedPoint, Statements
 from quadrat.problems import draw_rkhs_function
 from quadrat.randomness import generator
 
@@ -157,6 +157,13 @@ def test_it_prints_and_is_plain_data(twenty: qd.Optimizer) -> None:
     assert again["assumptions"]["lengthscales"] == {"x": 0.8}
 
 
+def test_printed_bounds_are_rounded_outwards() -> None:
+    point = CertifiedPoint({"x": 1.0}, certified_interval=(0.12345678, 12.3456712), remaining_regret=0.1000001)
+    assert point._text() == "0.123456 to 12.3457; at most 0.100001 can be gained"
+    below = CertifiedPoint({"x": 1.0}, certified_interval=(-0.12345612, -1e-7), remaining_regret=0.1)
+    assert below._text() == "-0.123457 to -1e-07; at most 0.1 can be gained"
+
+
 def test_limits_of_the_values_bound_the_objective_too() -> None:
     """A success rate: single outcomes of 0 and 1."""
     optimizer = qd.Optimizer(SPACE, direction="maximize", method="SobolSearch")
@@ -183,7 +190,18 @@ def test_data_can_reject_what_was_stated(twenty: qd.Optimizer) -> None:
     assert "assumptions rejected by the data" in found.rejected
     assert (found.recommended, found.best, found.asked, found.best_possible) == (None, None, (), None)
     assert "assumptions rejected" in repr(found)
+    assert repr(found).startswith("Nothing is certified of maximize: the results contradict the assumptions")
+    assert "Certified of" not in repr(found)
+    assert "regulariser" not in found.rejected
     assert json.loads(json.dumps(found.to_dict()))["best"] is None
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("large", [1e300, -1.7e308])
+def test_a_value_whose_square_overflows_rejects_without_a_warning(large: float) -> None:
+    found = told([0.123, large, 0.321]).certify(STATED, **SAID)
+    assert found.rejected is not None
+    assert "their squares overflow" in found.rejected
 
 
 def test_a_value_outside_of_the_stated_limits_rejects_them(twenty: qd.Optimizer) -> None:
@@ -307,6 +325,7 @@ def test_replicates_count_one_by_one_however_many_there_are() -> None:
         optimizer.tell(optimizer.ask(), values)
     found = optimizer.certify(STATED, params={"x": 1.0}, **SAID)
     assert (found.n_values, found.n_trials) == (6, 3)
+    assert "6 values of 3 complete trials" in repr(found)
     one_by_one = qd.Optimizer(SPACE, direction="maximize", method="SobolSearch")
     for record in optimizer.trials:
         for value in record.values:
@@ -346,10 +365,83 @@ def test_rounded_values_are_refused_where_no_noise_explains_that_they_are_round(
         )
 
     with pytest.raises(
-        NotAvailable, match=r"got 60 multiples of 0\.1, with noise of 0\.04: rounding is no noise of mean 0"
+        NotAvailable,
+        match=r"got 60 values that all lie on a grid of step 0\.5, more than twice the noise of 0\.04: ",
     ):
         optimizer.certify(with_noise(0.04), **SAID)
     optimizer.certify(with_noise(0.5), **SAID)  # counts with noise of half a count are no sign of rounding
+
+
+def told(values: list[float]) -> qd.Optimizer:
+    optimizer = qd.Optimizer(SPACE, direction="maximize", method="RandomSearch", seed=0)
+    for value in values:
+        optimizer.tell(optimizer.ask(), value)
+    return optimizer
+
+
+def loose(noise: float, offset: float = 0.0) -> qd.RunAssumptions:
+    return qd.RunAssumptions(
+        kernel=qd.Matern(2.5, 0.05), lengthscales="unit cube", norm_bound=1e3, offset=offset, noise=noise
+    )
+
+
+@pytest.mark.parametrize("n", [2, 4, 5, 60])
+@pytest.mark.parametrize(
+    ("step", "offset"), [(1.0, 0.0), (0.1, 0.0), (0.001, 80.0), (0.25, 0.125), (0.5, 0.0), (2.0, 0.3), (5e4, 0.0)]
+)
+def test_values_on_a_coarse_grid_are_refused_however_few_points_of_it_they_take(
+    step: float, offset: float, n: int
+) -> None:
+    values = [offset + step * int(generator(6, i).integers(0, 2)) for i in range(n - 2)] + [offset, offset + step]
+    if n < 5:
+        found = told(values).certify(loose(step / 10, offset), **SAID)
+        assert any(f"grid of step {step:g}" in note and f"so few ({n}) do not show it" in note for note in found.notes)
+    else:
+        with pytest.raises(
+            NotAvailable, match=f"got {n} values that all lie on a grid of step {step:g}, more than twice"
+        ):
+            told(values).certify(loose(step / 10, offset), **SAID)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.25])
+def test_values_that_are_all_the_same_round_number_are_refused(value: float) -> None:
+    with pytest.raises(NotAvailable, match="got 9 values that all lie on a grid of step"):
+        told([value] * 9).certify(loose(0.01), **SAID)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e6, 1e12])
+@pytest.mark.parametrize("noise", [1e-7, 1e-3])
+def test_other_numbers_are_not_taken_for_rounded_ones(scale: float, noise: float) -> None:
+    values = [scale * float(generator(8, i).normal()) for i in range(8)]
+    for given in (values, [float(np.float32(value)) for value in values]):
+        assert not any("grid" in note for note in told(given).certify(loose(noise * scale), **SAID).notes)
+
+
+def test_counts_with_the_noise_of_a_count_are_not_taken_for_rounded_ones() -> None:
+    for seed in range(20):
+        counts = [float(2 * generator(seed, i).integers(0, 9)) for i in range(4)] + [3.0]
+        told(counts).certify(loose(0.5), **SAID)
+
+
+def test_values_far_from_all_that_the_assumptions_allow_are_noted() -> None:
+    optimizer = told([0.8 + 0.01 * float(generator(8, i).normal()) for i in range(20)])
+    percent = qd.RunAssumptions(kernel=qd.Matern(2.5), lengthscales={"x": 0.8}, norm_bound=1.23, values_within=(0, 100))
+    found = optimizer.certify(percent, **SAID)
+    assert any(
+        "all 20 values lie below everything that the assumptions let the objective be, which is 48.77 to 51.23" in note
+        for note in found.notes
+    )
+    assert not optimizer.certify(loose(0.02), **SAID).notes
+
+
+def test_a_known_constraint_is_noted_and_so_is_a_setting_that_it_forbids() -> None:
+    optimizer = qd.Optimizer(SPACE.subject_to(lambda params: params["x"] <= 1), direction="maximize", seed=0)
+    for i in range(5):
+        optimizer.tell(optimizer.ask(), 0.05 * float(generator(8, i).normal()))
+    found = optimizer.certify(STATED, params=[{"x": 0.5}, {"x": 1.5}], **SAID)
+    assert any("the known constraint of the space does not count" in note for note in found.notes)
+    assert "asked for, but forbidden by the known constraint of the space: x=1.5" in found.notes
+    assert not any("forbidden by" in note for note in optimizer.certify(STATED, params={"x": 0.5}, **SAID).notes)
 
 
 def test_values_that_repeat_to_the_last_digit_are_noted() -> None:

@@ -119,3 +119,20 @@ def test_what_is_no_knowledge_is_refused(changed: dict[str, Any], sentence: str)
 def test_parameters_that_are_no_floats_are_refused() -> None:
     with pytest.raises(NotAvailable, match="expected parameters that are Floats without steps, got 'n'"):
         assumptions_from(qd.Space(n=qd.Int(1, 9)), changes={"n": (1, 0.1)}, values=(0, 1), noise=0.1)
+
+
+def test_plausible_values_beyond_the_limits_of_every_value_are_refused() -> None:
+    """The objective is a mean of values, and lies between their limits."""
+    known = {name: value for name, value in KNOWN.items() if name != "noise"}
+    for limits in ((0, 1), (0.5, 2), (-1, 1.9)):
+        with pytest.raises(InvalidInput, match="values: expected plausible values within values_within"):
+            assumptions_from(SPACE, values_within=limits, **known)
+    assert assumptions_from(SPACE, values_within=(0, 2), **known).assumptions.sigma == 1.0
+    with pytest.raises(InvalidInput, match="values_within: expected"):
+        assumptions_from(SPACE, values_within=(1, 0), **known)
+
+
+def test_it_says_for_which_objectives_it_is_not() -> None:
+    said = dict(assumptions_from(SPACE, **KNOWN).reasons)
+    assert "kinks, clipped values, infinite slopes or jumps" in said["not for"]
+    assert "not for" not in dict(assumptions_from(SPACE, kernel=qd.Matern(0.5), **KNOWN).reasons)

@@ -10,6 +10,7 @@ import pytest
 
 import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
+from quadrat.methods.surrogate import Learned
 from quadrat.optimizer import RunAssumptions
 
 SPACE = qd.Space(temperature=qd.Float(20, 90), rate=qd.Float(1e-4, 1.0, log=True))
@@ -63,7 +64,7 @@ def test_limits_of_the_values_give_noise_and_offset() -> None:
     [
         ({"kernel": None}, "kernel that is learned from the results is no assumption"),
         ({"kernel": "Matern"}, "expected a kernel with stated length-scales"),
-        ({"kernel": qd.methods.surrogate.Learned()}, "is learned from the results is no assumption"),
+        ({"kernel": Learned()}, "is learned from the results is no assumption"),
         ({"lengthscales": 0.4}, 'lengthscales: expected "unit cube"'),
         ({"lengthscales": "cube"}, 'lengthscales: expected "unit cube"'),
         ({"lengthscales": {}}, 'lengthscales: expected "unit cube"'),

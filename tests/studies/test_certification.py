@@ -92,7 +92,13 @@ def test_failed_and_running_trials_need_a_word() -> None:
         qd.certify(study, STATED, **SAID)
     found = qd.certify(study, STATED, failures_ignore_noise=True, max_cells=16, **SAID)
     assert "trials not ended: 1; stated not to depend on the noise" in found.notes
+    assert "trials failed: 1; stated not to depend on the noise" in found.notes  # though it has no parameters
     assert found.n_values == 4
+    trial = study.ask()
+    objective(trial)
+    study.tell(trial, state=optuna.trial.TrialState.FAIL)
+    found = qd.certify(study, STATED, failures_ignore_noise=True, max_cells=16, **SAID)
+    assert [note for note in found.notes if "failed" in note] == ["trials failed: 2; stated not to depend on the noise"]
 
 
 def test_a_trial_that_waits_has_no_noise_yet() -> None:
@@ -203,6 +209,71 @@ def test_a_search_space_without_a_parameter_that_varies_is_refused() -> None:
     same = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
     same.optimize(lambda trial: with_another(trial, [1]), n_trials=6)
     assert qd.certify(same, STATED, search_space=space, max_cells=16, **SAID).n_values == 6
+
+
+def of_two(share: int) -> optuna.Study:
+    """A study whose first trials have x and y, and whose later ones have x alone, with y held at 1."""
+
+    def two(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        y = trial.suggest_float("y", 0, 1) if trial.number < share else 1.0
+        return float(0.5 * ON_SQUARE.kernel(np.array([[x, y]]), np.array([[0.5, 1.0]]))[0, 0] + noise[trial.number])
+
+    noise = (0.05 * generator(4).normal(size=20)).tolist()
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(two, n_trials=20)
+    return study
+
+
+ON_SQUARE = qd.RunAssumptions(
+    kernel=qd.Matern(2.5, 0.5), lengthscales="unit cube", norm_bound=0.6, offset=0.0, noise=0.05
+)
+
+
+@pytest.mark.parametrize("share", [2, 8, 14])
+def test_trials_without_a_parameter_that_others_have_are_refused(share: int) -> None:
+    """They would count at some value of it, and the certificate would be of no function."""
+    with pytest.raises(
+        NotAvailable, match=f"same parameters in all complete trials, got {20 - share} of 20 without 'y'"
+    ):
+        qd.certify(of_two(share), ON_SQUARE, **SAID)
+
+
+def test_a_search_space_says_which_trials_count_and_the_certificate_says_how_many_do_not() -> None:
+    study = of_two(14)
+    space = qd.Space(x=qd.Float(0, 1), y=qd.Float(0, 1))
+    found = qd.certify(study, ON_SQUARE, search_space=space, params={"x": 0.5, "y": 0.5}, max_cells=64, **SAID)
+    assert found.n_values == 14
+    assert any(note.startswith("trials without the parameter 'y' of the search space, which do not count: 6 of 20")
+               for note in found.notes)  # fmt: skip
+    low, high = found.asked[0].certified_interval
+    assert low <= 0.5 * float(ON_SQUARE.kernel(np.array([[0.5, 0.5]]), np.array([[0.5, 1.0]]))[0, 0]) <= high
+    with pytest.raises(NotAvailable, match="expected a search space with all parameters that vary, got one without y"):
+        qd.certify(study, ON_SQUARE, search_space=qd.Space(x=qd.Float(0, 1)), **SAID)
+
+
+def test_a_search_space_with_one_value_of_a_parameter_takes_no_trial_with_another() -> None:
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(lambda trial: with_another(trial, [1, 2]), n_trials=6)
+    one_kind = {
+        "rate": optuna.distributions.FloatDistribution(1e-4, 1.0, log=True),
+        "width": optuna.distributions.FloatDistribution(0, 40),
+        "kind": optuna.distributions.CategoricalDistribution([3]),
+    }
+    with pytest.raises(NotAvailable, match="parameters that vary, got one without kind"):
+        qd.certify(study, STATED, search_space=one_kind, **SAID)
+    same = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    same.optimize(lambda trial: with_another(trial, [1]), n_trials=6)
+    with pytest.raises(NotAvailable, match="expected trials with kind=3, the only value in the search space, got"):
+        qd.certify(same, STATED, search_space=one_kind, **SAID)
+
+
+def test_a_failed_trial_without_all_parameters_changes_nothing() -> None:
+    study = study_of(optuna.samplers.RandomSampler(seed=0), 5)
+    trial = study.ask()
+    trial.suggest_float("rate", 1e-4, 1.0, log=True)
+    study.tell(trial, state=optuna.trial.TrialState.FAIL)
+    assert qd.certify(study, STATED, failures_ignore_noise=True, max_cells=16, **SAID).n_values == 5
 
 
 def test_a_parameter_that_never_varies_may_be_part_of_a_setting() -> None:

@@ -17,6 +17,9 @@ from quadrat.studies.certification import certify as certified
 
 __all__ = ["CertifyOptions", "certify"]
 
+_REJECTED = 3
+"""The exit status where the results contradict the assumptions, so that nothing is certified."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class CertifyOptions:
@@ -90,8 +93,8 @@ def _setting(text: str) -> Mapping[str, Any]:
     return found
 
 
-def certify(where: Where, options: CertifyOptions) -> None:
-    """Print what is certified, as text or JSON."""
+def certify(where: Where, options: CertifyOptions) -> int:
+    """Print what is certified, as text or JSON; return the exit status: 0, or 3 where the results reject it."""
     assumptions = options.assumptions()
     settings = [_setting(text) for text in options.params]
     found = certified(
@@ -106,3 +109,4 @@ def certify(where: Where, options: CertifyOptions) -> None:
         print_json(found.to_dict())
     else:
         Screen().say(repr(found))
+    return 0 if found.rejected is None else _REJECTED

@@ -93,8 +93,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a tabl
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status.
 
-    That is 0, or 2 with one line on standard error for bad input; 1 where whoever reads the output has left; 128 and
-    its number after a signal.
+    That is 0, or 2 with one line on standard error for bad input; 1 where whoever reads the output has left; 3 where
+    results contradict the assumptions that are to certify them; 128 and its number after a signal.
 
     Parameters
     ----------
@@ -580,7 +580,10 @@ def certify(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Certify a study of any sampler: what is recommended, with bounds that hold under stated assumptions."""
+    """Certify a study of any sampler: what is recommended, with bounds that hold under stated assumptions.
+
+    The exit status is 3 where the results contradict the assumptions, and nothing is certified.
+    """
     from quadrat.cli.certify_command import CertifyOptions
     from quadrat.cli.certify_command import certify as certified
     from quadrat.cli.study_commands import Where, named
@@ -600,7 +603,7 @@ def certify(
         failures_ignore_noise=failures_ignore_noise,
         as_json=as_json,
     )
-    certified(Where(named(name, study), storage, space), options)
+    raise typer.Exit(certified(Where(named(name, study), storage, space), options))
 
 
 @app.command(cls=_Once)

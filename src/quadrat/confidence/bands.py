@@ -399,6 +399,12 @@ class AdaptiveBand(Posteriors):
         """Recompute sqrt(R^2/a + B^2 - y^T (K + a I)^-1 y) for every a, R^2 the squared radius."""
         given = self.assumptions
         quadratic = np.array([posterior.quadratic_form for posterior in self._posteriors])
+        if not np.isfinite(quadratic).all():  # their squares overflow: no stated number comes near
+            self._reject(
+                f"the observations are further off than noise of {given.noise:g} and norm {given.norm_bound:g} can"
+                " explain: their squares overflow"
+            )
+            return
         a = np.array([posterior.noise_variance for posterior in self._posteriors])
         squares = squared_radius / a + given.norm_bound**2 - quadratic
         scale = squared_radius / a + given.norm_bound**2 + quadratic

@@ -15,8 +15,10 @@ All statements of one certification are about one event: with probability 1 - de
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 import numpy as np
@@ -53,7 +55,11 @@ MAX_CELLS = 4096
 """Cells of the branch and bound for the best value still possible: more make certificates narrower and take longer."""
 
 _MOST_POINTS = 5000  # distinct settings: the six factors of the band take n^3 operations and n^2 numbers each
-_ENOUGH_VALUES = 20  # that are all multiples of one step before that is taken for rounding
+_ENOUGH_VALUES = 5  # on one grid before that is taken for rounding
+_STEPS = (1.0, 2.0, 2.5, 5.0)  # to which people and instruments round, times powers of ten
+_LARGEST = 1e100  # beyond which no value is taken for a rounded one: that stated noise is as large is refused
+_BY_CHANCE = 1e-3  # that values on a finer step, which noise explains, all lie on a coarser one
+_MANY_TO_ONE_SIDE = 5  # values with symmetric noise are so with probability 1/16
 _COPIED = 1e-5  # relative: a length-scale that was copied from a fit, perhaps printed with six digits
 
 
@@ -81,6 +87,11 @@ class Statements:
                 raise InvalidInput(f"{name}: expected True or False, got {said!r:.80}")
 
 
+def _outward(bound: float, rounding: str) -> str:
+    """Return a bound with six digits, rounded so that it still holds."""
+    return f"{float(Context(prec=6, rounding=rounding).create_decimal(repr(float(bound)))):.6g}"
+
+
 @dataclass(frozen=True)
 class CertifiedPoint:
     """A setting and what is certified of it, in the user's direction and units.
@@ -106,8 +117,9 @@ class CertifiedPoint:
     remaining_regret: float
 
     def _text(self) -> str:
-        low, high = (number_text(end) for end in self.certified_interval)
-        return f"{low} to {high}; at most {number_text(self.remaining_regret)} can be gained"
+        low, high = self.certified_interval
+        gain = _outward(self.remaining_regret, ROUND_CEILING)
+        return f"{_outward(low, ROUND_FLOOR)} to {_outward(high, ROUND_CEILING)}; at most {gain} can be gained"
 
 
 @dataclass(frozen=True, repr=False)
@@ -165,23 +177,25 @@ class Certification:
     n_trials: int
 
     def __repr__(self) -> str:
-        sure = f"with probability {1 - self.assumptions.delta:g}, all of it at once"
+        title = f"Certified of {self.direction}, with probability {1 - self.assumptions.delta:g}, all of it at once"
         lines: list[tuple[str, str]] = []
         if self.rejected is not None:
-            lines.append(("nothing", self.rejected))
+            title = f"Nothing is certified of {self.direction}: the results contradict the assumptions"
+            lines.append(("rejected", self.rejected))
         for label, point in [("recommended", self.recommended), ("best guaranteed", self.best)]:
             if point is not None:
                 lines += [(label, settings_text(point.params)), ("", point._text())]
         for point in self.asked:
             lines += [("asked for", settings_text(point.params)), ("", point._text())]
         if self.best_possible is not None:
-            word = "more" if self.direction == "maximize" else "less"
-            lines.append(("best possible", f"nowhere {word} than {number_text(self.best_possible)}"))
-        plural = "" if self.n_trials == 1 else "s"
-        lines.append(("results", f"{self.n_values} of {self.n_trials} complete trial{plural}"))
+            word, way = ("more", ROUND_CEILING) if self.direction == "maximize" else ("less", ROUND_FLOOR)
+            lines.append(("best possible", f"nowhere {word} than {_outward(self.best_possible, way)}"))
+        values, trials = (f"{n} {word}{'' if n == 1 else 's'}" for n, word in
+                          [(self.n_values, "value"), (self.n_trials, "complete trial")])  # fmt: skip
+        lines.append(("results", f"{values} of {trials}"))
         lines += [("note" if i == 0 else "", note) for i, note in enumerate(self.notes)]
         lines += [("rests on" if i == 0 else "", text) for i, text in enumerate(self.rests_on)]
-        return labelled(f"Certified of {self.direction}, {sure}", lines)
+        return labelled(title, lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data that JSON can hold."""
@@ -247,7 +261,7 @@ def certification_of(
     check_missing(statements, failed=failed, unfinished=unfinished)
     _check_copied(given.kernel, run)
     x, y = _observations(run.history)
-    _check_rounded(assumptions, y)
+    rounded = _check_rounded(assumptions, y)
     points, rows = np.unique(x, axis=0, return_inverse=True)
     if len(points) > _MOST_POINTS:
         raise NotAvailable(
@@ -257,6 +271,7 @@ def certification_of(
 
     direction = run.direction
     notes = [*missing_notes(failed, unfinished), *_notes(run.history, assumptions.values_within, rows.ravel(), y)]
+    notes += [*rounded, *_far_off(assumptions, given.ceiling, y), *_forbidden(run.space, asked)]
     certification = Certification(
         None, None, (), None, None, assumptions, _rests_on(assumptions, run.space, statements), tuple(notes),
         direction.value, len(y), run.history.count("complete"),
@@ -267,6 +282,9 @@ def certification_of(
 
     band = AdaptiveBand(given, assumptions.delta)
     band.add(x, np.array([direction.turn(value - assumptions.centre) for value in y.tolist()]))
+
+    if band.rejection is not None:
+        return replace(certification, rejected=_plain(band.rejection))
 
     def certified(point: Array | None) -> Certificate:
         return certify(band, dimension=run.space.dimension, point=point, max_cells=max_cells)
@@ -279,7 +297,7 @@ def certification_of(
     found = [best, *(best if np.array_equal(point, best_x) else certified(point) for point in others)]
     rejected = next((one.rejection for one in found if one.rejection is not None), None)
     if rejected is not None:
-        return replace(certification, rejected=rejected)
+        return replace(certification, rejected=_plain(rejected))
     named = [best_params, recommended_params, *plain_params(asked, run.space)]
     highest = _Bounds(assumptions, direction.turn).highest(min(one.maximum for one in found))
     bounds = _Bounds(assumptions, direction.turn)
@@ -291,6 +309,11 @@ def certification_of(
         asked=tuple(done[2:]),
         best_possible=bounds.shown(highest),
     )
+
+
+def _plain(rejection: str) -> str:
+    """Return why a band rejects the assumptions, without the numbers of its proof."""
+    return re.sub(r" \(regulariser [^()]*\)", "", rejection)
 
 
 @dataclass(frozen=True)
@@ -476,23 +499,50 @@ def _lengthscales_in(data: object) -> list[Array]:
     return [found for one in data for found in _lengthscales_in(one)] if isinstance(data, list | tuple) else []
 
 
-def _check_rounded(assumptions: RunAssumptions, y: Array) -> None:
-    """Refuse values that are all multiples of a step of more than twice the noise.
+def _check_rounded(assumptions: RunAssumptions, y: Array) -> list[str]:
+    """Refuse values that are all multiples of a step of more than twice the noise; a note where they are few.
 
     Values on a grid whose mean is between two of its points scatter by at least half a step. With less noise than that
     the objective itself would have to lie on the grid everywhere: it jumps, or its values were rounded.
     """
-    if assumptions.values_within is not None or len(np.unique(y)) < _ENOUGH_VALUES:
-        return
-    for exponent in range(15, -16, -1):
-        step = 10.0**exponent
-        if step <= 2 * assumptions.sigma:
-            return
-        if np.all(np.abs(y / step - np.rint(y / step)) <= 1e-9 * np.abs(y / step)):
-            raise NotAvailable(
-                f"certify: expected values with all their digits, got {len(y)} multiples of {step:g}, with noise of"
-                f" {assumptions.sigma:g}: rounding is no noise of mean 0; tell the values as they were measured"
-            )
+    step = _step_of(assumptions, y)
+    if step is None:
+        return []
+    finest = max(one for one in _steps_below(2 * assumptions.sigma))
+    what = f"values that all lie on a grid of step {step:g}, more than twice the noise of {assumptions.sigma:g}"
+    if len(y) < _ENOUGH_VALUES or (finest / step) ** len(y) > _BY_CHANCE:
+        return [f"{what}: if they were rounded to it, nothing is certified; so few ({len(y)}) do not show it"]
+    raise NotAvailable(
+        f"certify: expected values with all their digits, got {len(y)} {what}: rounding is no noise of mean 0; tell the"
+        " values as they were measured; if the objective has such values where it was evaluated, without rounding, a"
+        f" noise of {step / 2:g} is as true"
+    )
+
+
+def _step_of(assumptions: RunAssumptions, y: Array) -> float | None:
+    """Return the largest round step above twice the noise of which all values, or all differences, are multiples."""
+    finest, largest = 2 * assumptions.sigma, max(float(np.abs(y).max()), abs(assumptions.centre))
+    if assumptions.values_within is not None or largest > _LARGEST:
+        return None
+    if not np.any(y) or not np.any(y - assumptions.centre):  # multiples of any step
+        return max(_steps_below(10 * finest))
+    single = largest < 1e30 and np.array_equal(y.astype(np.float32).astype(np.float64), y)
+    error = 4 * float(np.finfo(np.float32 if single else np.float64).eps) * largest
+    for step in sorted(_steps_below(2 * largest), reverse=True):
+        if step <= finest or error > 0.01 * step:  # finer multiples cannot be told from other numbers
+            return None
+        for values in (y, y - assumptions.centre, y - y[0]):
+            multiples = values / step
+            if np.all(np.abs(multiples - np.rint(multiples)) <= error / step) and np.abs(multiples).max() > 0.5:
+                return step
+    return None
+
+
+def _steps_below(most: float) -> list[float]:
+    """Return the round steps of up to `most`, and of at least a 1e18th of it."""
+    top = int(np.floor(np.log10(most)))
+    steps = [one * 10.0**exponent for exponent in range(top - 18, top + 1) for one in _STEPS]
+    return [step for step in steps if step <= most]
 
 
 def _outside(assumptions: RunAssumptions, y: Array) -> str | None:
@@ -524,6 +574,31 @@ def _notes(history: History, within: tuple[float, float] | None, rows: np.ndarra
             f"measured constraints ({', '.join(history.constraint_names)}) are not certified; the regret is against all"
             " settings, whether they meet them or not"
         )
+    return notes
+
+
+def _far_off(assumptions: RunAssumptions, ceiling: float, y: Array) -> list[str]:
+    """Return a note where all values lie on one side of all that the objective can be; `ceiling` is B s."""
+    low, high = assumptions.centre - ceiling, assumptions.centre + ceiling
+    if len(y) < _MANY_TO_ONE_SIDE or not ((y < low).all() or (y > high).all()):
+        return []
+    side = "below" if y[0] < low else "above"
+    return [
+        f"all {len(y)} values lie {side} everything that the assumptions let the objective be, which is {low:g} to"
+        f" {high:g}: they would all have noise to the same side; check offset, norm bound and noise"
+    ]
+
+
+def _forbidden(space: Space, asked: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return notes where the space has a known constraint."""
+    if not space.is_constrained:
+        return []
+    notes = [
+        "the known constraint of the space does not count: the regret is against all settings, also those it forbids"
+    ]
+    forbidden = [settings_text(params) for params in plain_params(asked, space) if not space.feasible(params)]
+    if forbidden:
+        notes.append(f"asked for, but forbidden by the known constraint of the space: {'; '.join(forbidden)}")
     return notes
 
 

@@ -10,6 +10,7 @@ most there is room for is a function at the full height all over the box, whose 
 hills the product over the axes of 1 + 1/(I theta), theta as a share of the range and I the integral of kappa over the
 line. That is where the norm bound comes from, times a margin.
 
+Kinks, clipped values, infinite slopes and jumps are in no ball of Matérn 5/2 or a smoother kernel, whatever its radius.
 This is a rule to choose by and no theorem: no norm follows from changes and values. Functions that have
 nothing to do with the kernel are tried in experiments/chosen_assumptions.py. `quadrat.problems.prior_check` shows
 functions of the chosen norm, for people to see whether they believe in them.
@@ -29,7 +30,7 @@ from quadrat._core.printing import labelled
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Matern
 from quadrat.kernels.stationary import Stationary
-from quadrat.optimizer.run_assumptions import RunAssumptions
+from quadrat.optimizer.run_assumptions import RunAssumptions, two_numbers
 from quadrat.space import Float, Space
 
 __all__ = ["AssumptionChoice", "assumptions_from"]
@@ -82,7 +83,10 @@ def assumptions_from(
 ) -> AssumptionChoice:
     """Return kernel, length-scales, norm bound and offset from what is plausible of an objective, with the reasoning.
 
-    Use it before the results: what is plausible must not be read off them.
+    Use it before the results: what is plausible must not be read off them. It is a rule for objectives as smooth as the
+    kernel's functions: those of Matérn 5/2 have two bounded derivatives. A kink (|x|), values that are clipped, an
+    infinite slope (sqrt(x) at 0) and a jump are in no such ball, whatever its norm bound, and nothing is certified of
+    them. The norm of smooth functions close to them can be many times the one that is found here.
 
     Parameters
     ----------
@@ -123,8 +127,10 @@ def assumptions_from(
       norm bound   1.064: room for height 0.5 all over the box, which is that of 2.9 hills, with a margin of 25 %
       noise        0.02, as stated
       kernel       Matern, functions with two derivatives
+      not for      objectives with kinks, clipped values, infinite slopes or jumps: no norm bound holds
     """
     low, high = _ends(values)
+    _check_within(low, high, values_within)
     if hills is not None:
         hills = as_number(hills, name="hills", at_least=1.0, at_most=1e6)
     form = Matern(2.5) if kernel is None else kernel
@@ -158,6 +164,10 @@ def assumptions_from(
     because = "as stated" if values_within is None else "half of the distance between the limits of every value"
     reasons.append(("noise", f"{assumptions.sigma:g}, {because}"))
     reasons.append(("kernel", f"{type(form).__name__}, {_smoothness(form)}"))
+    if form.max_degree is None or form.max_degree > 0:
+        reasons.append(
+            ("not for", "objectives with kinks, clipped values, infinite slopes or jumps: no norm bound holds")
+        )
     return AssumptionChoice(assumptions, tuple(reasons), distances)
 
 
@@ -170,6 +180,18 @@ def _ends(values: Any) -> tuple[float, float]:
     if not low < high:
         raise InvalidInput(f"values: expected (lowest, highest) with lowest < highest, got ({low!r}, {high!r})")
     return low, high
+
+
+def _check_within(low: float, high: float, values_within: Any) -> None:
+    """Refuse plausible values of the objective beyond the limits of every value: the objective lies within them too."""
+    if values_within is None:
+        return
+    least, most = two_numbers(values_within)
+    if low < least or high > most:
+        raise InvalidInput(
+            f"values: expected plausible values within values_within, ({least:g}, {most:g}), because the objective is"
+            f" the mean of its values, got ({low:g}, {high:g}); correct one of the two"
+        )
 
 
 def _pair(name: str, given: Any, height: float) -> tuple[float, float]:

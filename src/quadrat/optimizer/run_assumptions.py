@@ -20,7 +20,7 @@ from quadrat.kernels import Kernel
 from quadrat.kernels.stationary import Stationary
 from quadrat.space import Float, Space
 
-__all__ = ["UNIT_CUBE", "RunAssumptions"]
+__all__ = ["UNIT_CUBE", "RunAssumptions", "two_numbers"]
 
 UNIT_CUBE = "unit cube"
 """What `lengthscales` says where those of the kernel are shares of each parameter's range."""
@@ -95,7 +95,7 @@ class RunAssumptions:
         if self.noise is not None:
             self._set("noise", as_number(self.noise, name="noise", at_least=1e-100, at_most=1e100))
         if self.values_within is not None:
-            self._set("values_within", _two_numbers(self.values_within))
+            self._set("values_within", two_numbers(self.values_within))
         if self.offset is None and self.values_within is None:
             raise InvalidInput(
                 "offset: expected the value around which the objective lies, got none; state 0 where that is 0, because"
@@ -219,8 +219,8 @@ def _with_lengthscales(kernel: Stationary, scales: tuple[float, ...]) -> Kernel:
     return changed
 
 
-def _two_numbers(given: object) -> tuple[float, float]:
-    """Return the ends between which values lie."""
+def two_numbers(given: object) -> tuple[float, float]:
+    """Return the ends between which values lie; refuse what is no `values_within`."""
     try:
         first, second = list(given)  # type: ignore[call-overload]  # that it may be something else is being tested
     except (TypeError, ValueError):

@@ -121,6 +121,7 @@ def certify(
     check_missing(said, failed=failed, unfinished=running)
     _check_whole(run)
     if search_space is None and kept_space(study) is None:
+        _check_alike([trial for trial in trials if trial.state is TrialState.COMPLETE])
         _check_bounds(trials, run)
     found = run.optimizer.certify(
         assumptions,
@@ -130,19 +131,26 @@ def certify(
         failures_ignore_noise=failures_ignore_noise,
         max_cells=max_cells,
     )
-    notes = (*missing_notes(0, running), *found.notes, *_notes(trials, run))
-    return replace(found.shown(run.show), notes=notes)
+    in_run = sum(record.state == "failed" for record in run.optimizer.trials)  # infinite values are failures there
+    failed += in_run - sum(trial.state is TrialState.FAIL for trial in run.trials)
+    others = [note for note in found.notes if note not in missing_notes(in_run, 0)]
+    return replace(found.shown(run.show), notes=(*missing_notes(failed, running), *others, *_notes(trials, run)))
 
 
 def _read(run: StudyRun, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters of the study as those of the run."""
-    names, constant = run.searched.distributions, _constant(run.trials)
+    names, constant = run.searched.distributions, _constant(_complete(run))
     there = set(names) <= set(params)  # a learned space would take the middle of what is not there
     known = all(name in names or constant.get(name, _NOTHING) == value for name, value in params.items())
     inside = run.searched.read(params) if there and known else None
     if inside is None:
         raise InvalidInput(f"params: expected a setting of {', '.join(names)} within their bounds, got {params!r:.120}")
     return inside
+
+
+def _complete(run: StudyRun) -> list[FrozenTrial]:
+    """Return the trials that count: complete, and in the search space."""
+    return [trial for trial in run.trials if trial.state is TrialState.COMPLETE]
 
 
 def _constant(trials: Sequence[FrozenTrial]) -> dict[str, Any]:
@@ -157,12 +165,33 @@ def _constant(trials: Sequence[FrozenTrial]) -> dict[str, Any]:
 
 def _check_whole(run: StudyRun) -> None:
     """Refuse a search space that lacks parameters which vary: what is left is no function of its parameters."""
-    vary = [name for name in run.missing if name not in _constant(run.trials)]
+    trials = _complete(run)
+    constant = _constant(trials)
+    there = {name for trial in trials for name in trial.params}
+    vary = sorted(name for name in {*run.missing, *run.alone} & there if name not in constant)
     if vary:
         raise NotAvailable(
             f"certify: expected a search space with all parameters that vary, got one without {', '.join(vary)}: the"
             " objective is no function of the others alone; pass a search_space= that has them"
         )
+    for name, value in run.alone.items():
+        if name in there and constant[name] != value:
+            raise NotAvailable(
+                f"certify: expected trials with {name}={value!r}, the only value in the search space, got trials with"
+                f" {name}={constant[name]!r}; pass a search_space= with that value"
+            )
+
+
+def _check_alike(complete: Sequence[FrozenTrial]) -> None:
+    """Refuse trials of which some lack a parameter: they are results of another function, of fewer parameters."""
+    for name in sorted({name for trial in complete for name in trial.params}):
+        lacking = sum(name not in trial.params for trial in complete)
+        if lacking:
+            raise NotAvailable(
+                f"certify: expected the same parameters in all complete trials, got {lacking} of {len(complete)}"
+                f" without {name!r}: with and without it the objective is not one function; certify a study in which"
+                " every trial has it, or pass a search_space= that has it, and the trials without it do not count"
+            )
 
 
 def _check_bounds(trials: Sequence[FrozenTrial], run: StudyRun) -> None:
@@ -189,6 +218,17 @@ def _notes(trials: Sequence[FrozenTrial], run: StudyRun) -> list[str]:
     )
     if added:
         notes.append(f"trials that were added with their values: {added}; stated to be all, and as measured")
+    complete = [trial for trial in trials if trial.state is TrialState.COMPLETE]
+    for name in sorted(run.searched.distributions):
+        lacking = sum(name not in trial.params for trial in complete)
+        if lacking:
+            notes.append(
+                f"trials without the parameter {name!r} of the search space, which do not count: {lacking} of"
+                f" {len(complete)}; stated that no trial went without it because of its own value"
+            )
     if run.outside:
-        notes.append(f"trials outside of the search space, which do not count: {run.outside}")
+        notes.append(
+            f"trials outside of the search space, which do not count: {run.outside} of {len(complete)}, by their"
+            " parameters and not by their values; stated that the search space was fixed without the results"
+        )
     return notes
