@@ -78,7 +78,7 @@ def function(problem: str, seed: int) -> tuple[RKHSFunction, float]:
 def search(problem: str, seed: int, n: int, capacity: int | None) -> CertifiedSearch:
     """Return what `LPGPUCB` starts, with a capacity of its bands or with one band."""
     setting = SETTINGS[problem]
-    method = LPGPUCB(kernel=setting.kernel, norm_bound=NORM, noise=NOISE, budget=n)
+    method = LPGPUCB(kernel=setting.kernel, norm_bound=NORM, noise=NOISE, budget=n, degree=1, goal="regret")
     return CertifiedSearch(
         Assumptions(setting.kernel, NORM, NOISE),
         Domain.cube(setting.dimension),

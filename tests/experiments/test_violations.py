@@ -124,6 +124,7 @@ def certificate_row(policy: str, seed: int, value: float | None) -> dict[str, ob
         "policy": policy, "D": 1, "seed": seed, "n": 20, "held": value is not None, "rejected": value is None,
         "certificate": value, "regret": 0.01, "active": {"posterior": 3, "parent": 1} if "LP" in policy else {},
         "at": [10, 20], "certificates": [2 * value if value else None, value], "regrets": [0.02, 0.01],
+        "lost": 0.05,
     }  # fmt: skip
 
 
@@ -139,8 +140,8 @@ def test_certificate_tables() -> None:
     rows.append(certificate_row("GP-UCB", 0, 0.5))
     lines = certificates.report(rows).splitlines()[2:]
     assert lines == [
-        "| LP-GP-UCB | 1 | 1 | 5 | 1 | 1 | 0.250 | 0.0100 | posterior 75.0%, parent 25.0% |",
-        "| GP-UCB | 1 | – | 1 | 0 | 0 | 0.500 | 0.0100 | no cells |",
+        "| LP-GP-UCB | 1 | 1 | 5 | 1 | 1 | 0.250 | 0.0100 | 0.050 | posterior 75.0%, parent 25.0% |",
+        "| GP-UCB | 1 | – | 1 | 0 | 0 | 0.500 | 0.0100 | 0.050 | no cells |",
     ]
     assert certificates.widths(rows).splitlines()[2:] == [
         "| LP k=1 | 1 | 0.500 | 0.250 | – | – | – |",

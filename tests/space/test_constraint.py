@@ -214,7 +214,9 @@ def test_a_setting_that_failed_is_not_asked_again_while_there_is_another() -> No
 
 
 # Methods that need options or spaces of their own are in the contract suite, which has a constrained space for each.
-OF_THEIR_OWN = ("LPGPUCB", "LP0", "LevelSet", "MultiScaleLevelSet", "StableOpt", "MFGPUCB", "UCB1")
+OF_THEIR_OWN = (
+    "LPGPUCB", "LP0", "LevelSet", "MultiScaleLevelSet", "StableOpt", "MFGPUCB", "UCB1", "Safe", "FittedSafe",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("method", [name for name in names() if name not in OF_THEIR_OWN])

@@ -238,13 +238,15 @@ def _running(study: Study, number: int) -> FrozenTrial:
 
 
 def _say_recommended(study: Study, first: str) -> None:
-    screen = Screen()
-    waiting = _running_numbers(study)
-    _say(screen, first + (f" Without a result yet: {_trials(waiting)}." if waiting else ""))
-    complete = len(study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)))
-    if complete > _MANY:
+    screen, storage = Screen(), study._storage
+    complete = storage.get_n_trials(study._study_id, TrialState.COMPLETE)
+    if complete > _MANY:  # they are counted, and not read: a million from a database take gigabytes
+        running = storage.get_n_trials(study._study_id, TrialState.RUNNING)
+        _say(screen, first + (f" Without a result yet: {many(running, 'trial')}." if running else ""))
         screen.say(f"Of {complete:,} complete trials a recommendation takes long: quadrat best prints it.")
         return
+    waiting = _running_numbers(study)
+    _say(screen, first + (f" Without a result yet: {_trials(waiting)}." if waiting else ""))
     try:
         table, _ = best_table(study)
     except NotAvailable:

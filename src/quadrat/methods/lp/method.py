@@ -71,7 +71,7 @@ class LPGPUCB(Method):
     >>> found = qd.minimize(lambda p: (p["x"] - 0.3) ** 2, qd.Space(x=qd.Float(0, 1)), n_trials=15, method=method)
     >>> low, high = found.certified_interval  # holds the objective at found.params with probability 0.95
     >>> bool(low <= (found.params["x"] - 0.3) ** 2 <= high), round(found.certificate, 2)
-    (True, 0.08)
+    (True, 0.04)
     """
 
     facts: ClassVar[MethodFacts] = MethodFacts(

@@ -64,7 +64,17 @@ class SafeMethod(Method):
         return found
 
     def stated_points(self, domain: Domain) -> Array:
-        """Return where the settings that are stated to be safe lie on the cube of a `domain`, shape (k, D), each once.
+        """Return where the settings that are stated to be safe lie on the cube, shape (k, D), each once.
+
+        Parameters
+        ----------
+        domain
+            What is behind the cube.
+
+        Returns
+        -------
+        Array
+            Points, shape (k, D).
 
         Raises
         ------
