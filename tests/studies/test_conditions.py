@@ -196,6 +196,19 @@ def test_what_appears_at_some_trial_is_there_from_then_on() -> None:
     assert not form.unexplained
 
 
+def test_what_changed_at_some_trial_is_told_of_after_ten() -> None:
+    rng = np.random.default_rng(0)
+    old: list[Params] = [{"x": (float(rng.random()), UNIT), "old": (0.5, UNIT)} for _ in range(6)]
+    new: list[Params] = [{"x": (float(rng.random()), UNIT), "new": (0.5, UNIT)} for _ in range(6)]
+    form = form_of(old + new)
+    assert form.gone == (("old", 5),)
+    assert form.unexplained == ("old",)
+    assert form.appeared == (("new", 6),)
+    assert form_of((old + new)[:9]).gone == form_of((old + new)[:9]).appeared == ()
+    passed: list[Params] = [{"x": (0.1 * i, UNIT)} | ({"y": (0.5, UNIT)} if i > 4 else {}) for i in range(11)]
+    assert form_of(passed).appeared == (), "a float that is passed says why"
+
+
 def test_chance_is_not_explained() -> None:
     often = [i % 3 != 1 for i in range(30)]
     rng = np.random.default_rng(0)

@@ -80,7 +80,7 @@ class StudyEngine:
         names = self.run.history.constraint_names
         for trial in new:
             self.wider = self.wider or self._wider(trial)
-            params = self.searched.read(self._shown(trial))
+            params = self._read(trial)
             if params is None:
                 if trial.state is TrialState.COMPLETE:
                     self.outside += 1
@@ -107,18 +107,14 @@ class StudyEngine:
         self._last = new[-1]
         self.run.search.rebuild(self.run.restore(events, self.run.space.to_units(inside)))
 
-    def _shown(self, trial: FrozenTrial) -> dict[str, Any]:
-        """Return the parameters of a trial that is over.
-
-        Where the space was learned, one that did not come to ask for all of them counts with what was chosen for it.
-        """
+    def _read(self, trial: FrozenTrial) -> dict[str, Any] | None:
+        """Return the parameters of a trial that is over as those of the space; None where it is outside."""
         if not isinstance(self.searched, LearnedSpace):
-            return trial.params
-        shown = trial.params
-        if trial.state is not TrialState.COMPLETE and shown:
-            shown = {**chosen_params(trial, self.searched.distributions), **shown}
-        self._visited.append(self.searched.codes(shown))
-        return shown
+            return self.searched.read(trial.params)
+        chosen = chosen_params(trial, self.searched.distributions)
+        failed = trial.state is not TrialState.COMPLETE and trial.params
+        self._visited.append(self.searched.codes({**chosen, **trial.params} if failed else trial.params))
+        return self.searched.read(trial.params, chosen)
 
     def _missed(self, trial: FrozenTrial) -> dict[str, Any] | None:
         """Return what was chosen for a trial in a learned space and lay outside of the bounds that it asked for.
