@@ -286,6 +286,20 @@ def test_a_parameter_that_exists_above_a_float_does_not_trap_the_search(seed: in
     assert study.best_value < 0.001
 
 
+def test_a_branch_beyond_a_float_is_looked_for_once() -> None:
+    """It is forced where no trial visited it; the objective may not come to it."""
+
+    def deep(trial: Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        if x > 0.8 and trial.suggest_categorical("kind", ["a", "b", "c", "d"]) == "a":
+            return 1 + x + trial.suggest_float("y", 0, 1)
+        return x
+
+    study = study_of(24, deep, seed=2)
+    why = [trial.system_attrs.get("quadrat:params:0", "") for trial in study.trials]
+    assert sum("in which no trial was yet" in one for one in why) < 8
+
+
 def test_an_objective_that_changed_is_told_of_with_the_recommendation() -> None:
     study = study_of(7, lambda trial: trial.suggest_float("x", 0, 1) - 9)
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1) + trial.suggest_float("new", 0, 1), n_trials=3)

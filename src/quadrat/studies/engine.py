@@ -108,12 +108,14 @@ class StudyEngine:
         self.run.search.rebuild(self.run.restore(events, self.run.space.to_units(inside)))
 
     def _read(self, trial: FrozenTrial) -> dict[str, Any] | None:
-        """Return the parameters of a trial that is over as those of the space; None where it is outside."""
+        """Return the parameters of a trial that is over as those of the space; None where it is outside.
+
+        A branch that was chosen and not asked for counts as visited: the way there may be a condition about a float.
+        """
         if not isinstance(self.searched, LearnedSpace):
             return self.searched.read(trial.params)
-        chosen = chosen_params(trial, self.searched.distributions)
-        failed = trial.state is not TrialState.COMPLETE and trial.params
-        self._visited.append(self.searched.codes({**chosen, **trial.params} if failed else trial.params))
+        chosen = chosen_params(trial, self.searched.distributions) if trial.params else {}
+        self._visited.append(self.searched.codes({**chosen, **trial.params}))
         return self.searched.read(trial.params, chosen)
 
     def _missed(self, trial: FrozenTrial) -> dict[str, Any] | None:
