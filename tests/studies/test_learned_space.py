@@ -75,12 +75,12 @@ def test_what_a_trial_was_not_asked_for_is_what_was_chosen_for_it() -> None:
 def test_what_is_not_known_of_parameters_is_said_with_a_cure() -> None:
     places = Place("x", (), UNIT), Place("kind", (), KIND), Place("odd", (), UNIT)
     form = Form(places, tuple((place.name, place.distribution) for place in places))
-    assert LearnedSpace(form).doubts("see there") == {}
-    said = LearnedSpace(replace(form, unexplained=("odd",), appeared=(("kind", 7),))).doubts("see there")
+    assert LearnedSpace(form).caveats("see there") == {}
+    said = LearnedSpace(replace(form, unexplained=("odd",), appeared=(("kind", 7),))).caveats("see there")
     assert said["unexplained"].endswith("says when: it is modelled as if all had it; see there")
     assert said["appeared"].startswith("parameter 'kind' is in no trial before 7; these count as if they had it in the")
     assert said["appeared"].endswith("'adam'; if the objective changed, begin a new study, else see there")
-    gone = LearnedSpace(replace(form, unexplained=("odd",), gone=(("odd", 3),))).doubts("see there")
+    gone = LearnedSpace(replace(form, unexplained=("odd",), gone=(("odd", 3),))).caveats("see there")
     assert gone["unexplained"].startswith("parameter 'odd' is in no trial after 3; if the objective changed")
 
 

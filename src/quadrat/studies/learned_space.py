@@ -148,13 +148,13 @@ class LearnedSpace:
         """Whether nothing varies."""
         return self._space is None
 
-    def doubts(self, cure: str) -> dict[str, str]:
+    def caveats(self, cure: str) -> dict[str, str]:
         """Return what is not known of parameters, by kind, with a cure: of each kind, about the first parameter.
 
         Examples
         --------
         >>> form = Form(unexplained=("p",), gone=(("p", 7),))
-        >>> LearnedSpace(form).doubts("declare the space")["unexplained"]
+        >>> LearnedSpace(form).caveats("declare the space")["unexplained"]
         "parameter 'p' is in no trial after 7; if the objective changed, begin a new study, else declare the space"
         """
         form, said = self.form, dict[str, str]()

@@ -253,7 +253,7 @@ def recommend(
             )
         warnings.warn(message, QuadratWarning, stacklevel=2)
     if isinstance(run.searched, LearnedSpace):
-        for message in run.searched.doubts("pass search_space=qd.Space(...) that says it with when=").values():
+        for message in run.searched.caveats("pass search_space=qd.Space(...) that says it with when=").values():
             warnings.warn(message, QuadratWarning, stacklevel=2)
     return recommendation_in(run)
 
@@ -292,8 +292,8 @@ def recommendation_in(run: StudyRun) -> Recommendation:
     if run.outside:
         why += f" Complete trials outside of the search space do not count: {run.outside}."
     if isinstance(run.searched, LearnedSpace):
-        for doubt in run.searched.doubts("declare the space (search_space=, --space)").values():
-            why += f" {doubt[0].upper()}{doubt[1:]}."
+        for caveat in run.searched.caveats("declare the space (search_space=, --space)").values():
+            why += f" {caveat[0].upper()}{caveat[1:]}."
     return replace(
         found,
         params=run.show(found.params),

@@ -373,7 +373,7 @@ class QuadratSampler(BaseSampler):
         """Warn, once for each study, of trials that do not count, and of what was learned and cannot be modelled."""
         searched = engine.searched
         if isinstance(searched, LearnedSpace):
-            for kind, message in searched.doubts(_CURE).items():
+            for kind, message in searched.caveats(_CURE).items():
                 self._warn(study, kind, message)
             return
         if engine.wider is not None:
