@@ -229,6 +229,42 @@ def test_chance_is_not_explained() -> None:
     assert "odd" in dict(form.distributions)
 
 
+def test_what_returns_early_does_not_hide_the_conditions_of_what_comes_later() -> None:
+    """Such as a penalty for settings that a function of two floats refuses."""
+
+    def ask(suggest: Callable[..., Any]) -> None:
+        if suggest("x", UNIT) + suggest("y", UNIT) < 1.2 and suggest("model", MODEL) == "svm":
+            suggest("c", UNIT)
+
+    form = form_of(drawn(ask, 30))
+    assert form.unexplained == ("model",)
+    assert branches(form)["c"] == [(Requirement("model", (0,)),)]
+
+
+def test_a_trial_without_parameters_shows_nothing() -> None:
+    with_c: Params = {"model": ("svm", MODEL), "c": (0.5, UNIT)}
+    without: Params = {"model": ("forest", MODEL)}
+    shown: list[Params] = [
+        {},
+        with_c,
+        without,
+        {},
+        without,
+        with_c,
+        with_c,
+        {},
+        without,
+        with_c,
+        without,
+        with_c,
+        without,
+    ]
+    form = form_of(shown)
+    assert branches(form) == {"model": [()], "c": [(Requirement("model", (0,)),)]}
+    assert not form.unexplained
+    assert not form.appeared
+
+
 def test_names_of_single_trials_are_left_out() -> None:
     """Such as those with a number in them: the space must not grow with every trial."""
     trials: list[Params] = [

@@ -300,6 +300,22 @@ def test_a_branch_beyond_a_float_is_looked_for_once() -> None:
     assert sum("in which no trial was yet" in one for one in why) < 8
 
 
+def test_baselines_without_parameters_do_not_hinder() -> None:
+    def objective(trial: Trial) -> float:
+        if trial.number in (0, 4, 5):
+            return 1.0
+        x = trial.suggest_float("x", 0, 1)
+        if trial.suggest_categorical("model", ["a", "b"]) == "a":
+            return (x - 0.3) ** 2 + trial.suggest_float("y", 0, 1)
+        return (x - 0.3) ** 2 + 0.3
+
+    study = study_of(20, objective)
+    with pytest.warns(QuadratWarning, match=r"^complete trials without parameters \(3\) do not count; give a baseline"):
+        found = qd.recommend(study)
+    assert found.params.keys() == {"x", "model", "y"}
+    assert study.best_value < 0.01
+
+
 def test_an_objective_that_changed_is_told_of_with_the_recommendation() -> None:
     study = study_of(7, lambda trial: trial.suggest_float("x", 0, 1) - 9)
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1) + trial.suggest_float("new", 0, 1), n_trials=3)

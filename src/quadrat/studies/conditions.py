@@ -12,7 +12,8 @@ of a tree. `Presence` collects them; `Presence.form` is the simplest tree that a
 - A parameter whose bounds differ between branches has its own bounds in each. Where bounds changed at some trial, the
   later ones hold. Other changes give the widest bounds.
 - A parameter that appeared at some trial and is there ever since is taken to exist always. So is one whose presence no
-  condition explains, where at least half of the trials have it; otherwise it is left out.
+  condition explains, where at least half of the trials have it; otherwise it is left out, and no condition is about it.
+- A trial without parameters shows nothing.
 
 A set of trials is an integer here, one bit for each trial: whether a condition agrees with all trials takes a few
 operations on integers.
@@ -114,11 +115,13 @@ class Presence:
         """Take in trials that are over; return what these show together with those that run."""
         running = []
         for trial in trials:
+            if not trial.params:
+                continue
             if trial.state.is_finished():
                 if trial.number not in self._seen:
                     self._seen.add(trial.number)
                     self._add(trial)
-            elif trial.state is TrialState.RUNNING and trial.params:
+            elif trial.state is TrialState.RUNNING:
                 running.append(trial)
         if not running:
             return self
@@ -190,10 +193,9 @@ class _Inference:
         unexplained: list[str] = []
         while True:
             rules, unexplained, left_out = self._rules()
-            barred = {*unexplained, *left_out}
-            if barred <= self._barred:
+            if self._barred.issuperset(left_out):
                 break
-            self._barred |= barred  # what may be missing for no known reason explains nothing else
+            self._barred.update(left_out)
         places = [place for name, branches in rules.items() for branch in branches for place in self._at(name, branch)]
         if self._whole.bit_count() < _SURE:
             return Form(tuple(places), tuple(distributions.items()))

@@ -22,13 +22,14 @@ from quadrat.optimizer.run import Event, Run, asked, tell_event
 from quadrat.studies.distributions import Searched, searched_value
 from quadrat.studies.finish_order import FinishOrder
 from quadrat.studies.learned_space import LearnedSpace
-from quadrat.studies.running_trials import chosen_params
+from quadrat.studies.running_trials import chosen_params, why_chosen
 from quadrat.studies.trials import reading_of_trial
 
 __all__ = ["StudyEngine"]
 
 Wider: TypeAlias = tuple[str, tuple[float, float], tuple[float, float]]  # a parameter and its bounds, here and there
 _WHY = "in the study"  # why a trial that finished is in the run
+_FORCED = "a branch of the space in which no trial was yet"  # why a trial was chosen
 
 
 class StudyEngine:
@@ -110,12 +111,14 @@ class StudyEngine:
     def _read(self, trial: FrozenTrial) -> dict[str, Any] | None:
         """Return the parameters of a trial that is over as those of the space; None where it is outside.
 
-        A branch that was chosen and not asked for counts as visited: the way there may be a condition about a float.
+        A branch that was forced counts as visited, even if the trial did not come to it: the way there may be a
+        condition about a float.
         """
         if not isinstance(self.searched, LearnedSpace):
             return self.searched.read(trial.params)
         chosen = chosen_params(trial, self.searched.distributions) if trial.params else {}
-        self._visited.append(self.searched.codes({**chosen, **trial.params}))
+        counts = trial.state is not TrialState.COMPLETE or why_chosen(trial) == _FORCED
+        self._visited.append(self.searched.codes({**chosen, **trial.params} if counts else trial.params))
         return self.searched.read(trial.params, chosen)
 
     def _missed(self, trial: FrozenTrial) -> dict[str, Any] | None:
@@ -172,7 +175,7 @@ class StudyEngine:
         if isinstance(searched, LearnedSpace) and (fixed or forced):
             params = searched.completed(params, fixed or {}, forced, self.run.seed, number)
             if forced:
-                why = "a branch of the space in which no trial was yet"
+                why = _FORCED
         return searched.show(params), why
 
     def ask_again(self) -> dict[str, Any]:

@@ -245,6 +245,12 @@ def recommend(
     run = run_of(study, search_space=search_space, method=method or _stated_noise(study), seed=seed)
     if run.outside:
         message = f"complete trials that are outside of the search space ({run.outside}) do not count; widen it"
+        complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        if sum(not trial.params for trial in complete) == run.outside:
+            message = (
+                f"complete trials without parameters ({run.outside}) do not count; give a baseline those that it has,"
+                " with study.enqueue_trial or create_trial(params=..., distributions=..., value=...)"
+            )
         other = _of_another_type(study, run.searched)
         if other is not None:
             message = (
