@@ -118,6 +118,17 @@ def test_a_space_that_is_used_up_ends_it() -> None:
     assert results.choose(5) == []
 
 
+def test_in_a_finite_space_each_candidate_begins_once() -> None:
+    """Also where nothing says that there is no noise."""
+    space = qd.Space(n=qd.Int(1, 4)).subject_to(lambda params: params["n"] != 3)
+    results = Results(space, None, 0)
+    for count in (2, 3):
+        results.choose(count)
+        for one in results.candidates:
+            one.scores[0], one.rows[0] = one.params["n"] / 2, 0
+    assert sorted(one.params["n"] for one in results.candidates) == [1, 2, 4]
+
+
 # --- the search
 
 

@@ -39,6 +39,9 @@ from quadrat.space.parameter import Parameter
         (stats.reciprocal(1e-3, 1e2), qd.Float(1e-3, 1e2, log=True)),
         (stats.randint(2, 9), qd.Int(2, 8)),
         (stats.randint(2, 3), qd.Fixed(2)),
+        (stats.rv_discrete(values=([1, 5, 9], [0.2, 0.3, 0.5])), qd.Categorical([1, 5, 9], ordered=True)),
+        (stats.rv_discrete(values=([1, 2], [0.2, 0.8])), qd.Int(1, 2)),
+        (stats.rv_discrete(values=([1, 9], [0.2, 0.8])), qd.Categorical([1, 9])),
     ],
 )
 def test_what_a_parameter_is_searched_as(given: Any, expected: Parameter) -> None:
@@ -52,6 +55,11 @@ def test_numbers_in_order_are_searched_as_ordered(values: Any) -> None:
     wanted = CandidateSpace.of({"p": values})
     assert wanted.space["p"] == qd.Categorical(list(values), ordered=True)
     assert [wanted.candidate({"p": value})["p"] for value in values] == list(values)
+
+
+def test_a_column_of_a_table_is_a_list_of_choices() -> None:
+    pandas = pytest.importorskip("pandas")
+    assert CandidateSpace.of({"p": pandas.Series(["a", "b"])}).space["p"] == qd.Categorical(["a", "b"])
 
 
 def test_numbers_that_a_space_cannot_hold_are_ordered_too() -> None:

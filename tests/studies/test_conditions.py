@@ -196,6 +196,19 @@ def test_what_appears_at_some_trial_is_there_from_then_on() -> None:
     assert not form.unexplained
 
 
+def test_what_changed_at_some_trial_is_told_of_after_ten() -> None:
+    rng = np.random.default_rng(0)
+    old: list[Params] = [{"x": (float(rng.random()), UNIT), "old": (0.5, UNIT)} for _ in range(6)]
+    new: list[Params] = [{"x": (float(rng.random()), UNIT), "new": (0.5, UNIT)} for _ in range(6)]
+    form = form_of(old + new)
+    assert form.gone == (("old", 5),)
+    assert form.unexplained == ("old",)
+    assert form.appeared == (("new", 6),)
+    assert form_of((old + new)[:9]).gone == form_of((old + new)[:9]).appeared == ()
+    passed: list[Params] = [{"x": (0.1 * i, UNIT)} | ({"y": (0.5, UNIT)} if i > 4 else {}) for i in range(11)]
+    assert form_of(passed).appeared == (), "a float that is passed says why"
+
+
 def test_chance_is_not_explained() -> None:
     often = [i % 3 != 1 for i in range(30)]
     rng = np.random.default_rng(0)
@@ -214,6 +227,42 @@ def test_chance_is_not_explained() -> None:
     assert form.unexplained == ("odd",)
     assert "odd" not in branches(form)
     assert "odd" in dict(form.distributions)
+
+
+def test_what_returns_early_does_not_hide_the_conditions_of_what_comes_later() -> None:
+    """Such as a penalty for settings that a function of two floats refuses."""
+
+    def ask(suggest: Callable[..., Any]) -> None:
+        if suggest("x", UNIT) + suggest("y", UNIT) < 1.2 and suggest("model", MODEL) == "svm":
+            suggest("c", UNIT)
+
+    form = form_of(drawn(ask, 30))
+    assert form.unexplained == ("model",)
+    assert branches(form)["c"] == [(Requirement("model", (0,)),)]
+
+
+def test_a_trial_without_parameters_shows_nothing() -> None:
+    with_c: Params = {"model": ("svm", MODEL), "c": (0.5, UNIT)}
+    without: Params = {"model": ("forest", MODEL)}
+    shown: list[Params] = [
+        {},
+        with_c,
+        without,
+        {},
+        without,
+        with_c,
+        with_c,
+        {},
+        without,
+        with_c,
+        without,
+        with_c,
+        without,
+    ]
+    form = form_of(shown)
+    assert branches(form) == {"model": [()], "c": [(Requirement("model", (0,)),)]}
+    assert not form.unexplained
+    assert not form.appeared
 
 
 def test_names_of_single_trials_are_left_out() -> None:

@@ -6,6 +6,7 @@ import copy
 import json
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,26 @@ def test_a_name_with_bounds_of_its_own_in_each_branch() -> None:
         "what is missing is in the middle"
     )
     assert RATES.read({"other": 1.0}) is None
+
+
+def test_what_a_trial_was_not_asked_for_is_what_was_chosen_for_it() -> None:
+    chosen = {"momentum": 0.9, "rate": 0.02}
+    assert RATES.read({"kind": "sgd", "rate": 0.2}, chosen) == {
+        "kind": 0, "momentum": 0.9, "rate (kind = sgd)": 0.2
+    }  # fmt: skip
+    assert RATES.read({"kind": "adam"}, chosen) == {"kind": 1, "rate (kind = adam)": 0.005}, "outside: the middle"
+
+
+def test_what_is_not_known_of_parameters_is_said_with_a_cure() -> None:
+    places = Place("x", (), UNIT), Place("kind", (), KIND), Place("odd", (), UNIT)
+    form = Form(places, tuple((place.name, place.distribution) for place in places))
+    assert LearnedSpace(form).caveats("see there") == {}
+    said = LearnedSpace(replace(form, unexplained=("odd",), appeared=(("kind", 7),))).caveats("see there")
+    assert said["unexplained"].endswith("says when: it is modelled as if all had it; see there")
+    assert said["appeared"].startswith("parameter 'kind' is in no trial before 7; these count as if they had it in the")
+    assert said["appeared"].endswith("'adam'; if the objective changed, begin a new study, else see there")
+    gone = LearnedSpace(replace(form, unexplained=("odd",), gone=(("odd", 3),))).caveats("see there")
+    assert gone["unexplained"].startswith("parameter 'odd' is in no trial after 3; if the objective changed")
 
 
 def test_children_of_a_parameter_that_is_several() -> None:
@@ -247,6 +268,62 @@ def test_bounds_that_follow_another_parameter_do_not_trap_the_search() -> None:
     study = study_of(22, triangle, seed=2)
     assert len({tuple(params.values()) for params in params_of(study)}) >= 20
     assert study.best_value < 0.005
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_parameter_that_exists_above_a_float_does_not_trap_the_search(seed: int) -> None:
+    """Where it does not exist nothing can be learned of it; the search must not go there again and again."""
+
+    def penalised(trial: Trial) -> float:
+        strength = trial.suggest_float("strength", 0, 1)
+        if strength > 0.5:
+            return (strength - 0.8) ** 2 + (trial.suggest_float("ratio", 0, 1) - 0.3) ** 2
+        return 0.5 + strength
+
+    study = study_of(26, penalised, seed=seed)
+    without = [trial.params["strength"] for trial in study.trials if "ratio" not in trial.params]
+    assert len(without) < 12
+    assert study.best_value < 0.001
+
+
+def test_a_branch_beyond_a_float_is_looked_for_once() -> None:
+    """It is forced where no trial visited it; the objective may not come to it."""
+
+    def deep(trial: Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        if x > 0.8 and trial.suggest_categorical("kind", ["a", "b", "c", "d"]) == "a":
+            return 1 + x + trial.suggest_float("y", 0, 1)
+        return x
+
+    study = study_of(24, deep, seed=2)
+    why = [trial.system_attrs.get("quadrat:params:0", "") for trial in study.trials]
+    assert sum("in which no trial was yet" in one for one in why) < 8
+
+
+def test_baselines_without_parameters_do_not_hinder() -> None:
+    def objective(trial: Trial) -> float:
+        if trial.number in (0, 4, 5):
+            return 1.0
+        x = trial.suggest_float("x", 0, 1)
+        if trial.suggest_categorical("model", ["a", "b"]) == "a":
+            return (x - 0.3) ** 2 + trial.suggest_float("y", 0, 1)
+        return (x - 0.3) ** 2 + 0.3
+
+    study = study_of(20, objective)
+    with pytest.warns(QuadratWarning, match=r"^complete trials without parameters \(3\) do not count; give a baseline"):
+        found = qd.recommend(study)
+    assert found.params.keys() == {"x", "model", "y"}
+    assert study.best_value < 0.01
+
+
+def test_an_objective_that_changed_is_told_of_with_the_recommendation() -> None:
+    study = study_of(7, lambda trial: trial.suggest_float("x", 0, 1) - 9)
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1) + trial.suggest_float("new", 0, 1), n_trials=3)
+    with pytest.warns(QuadratWarning, match=r"'new' is in no trial before 7; these count as if .* middle, 0\.5"):
+        study.optimize(lambda trial: trial.suggest_float("x", 0, 1) + trial.suggest_float("new", 0, 1), n_trials=2)
+    with pytest.warns(QuadratWarning, match=r"in no trial before 7.*pass search_space="):
+        found = qd.recommend(study)
+    assert "Parameter 'new' is in no trial before 7" in found.why
 
 
 def test_bounds_that_were_narrowed_are_kept_to_and_those_that_were_widened_used() -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import ceil, isfinite
 from typing import Any
 
@@ -23,6 +24,7 @@ from quadrat.errors import SpaceExhausted
 from quadrat.methods.base import Method
 from quadrat.optimizer import FAILED, Optimizer
 from quadrat.space import Space
+from quadrat.space.constraint import listed_settings
 
 __all__ = ["Candidate", "Results", "best_of", "rungs_of"]
 
@@ -88,6 +90,12 @@ class Results:
     seed: int
     candidates: list[Candidate] = field(default_factory=list)
 
+    @cached_property
+    def _settings(self) -> int | None:
+        """How many candidates there are; None where they are too many to list."""
+        listed = listed_settings(self.space)
+        return None if listed is None else int(self.space.allowed(listed).sum())
+
     def at(self, rung: int) -> tuple[Optimizer, list[int]]:
         """Return a run that was told the results of a rung and no others, and the row of each of its trials."""
         optimizer = Optimizer(self.space, direction="maximize", method=self.method, seed=self.seed)
@@ -110,18 +118,23 @@ class Results:
     def choose(self, count: int) -> list[Candidate]:
         """Return up to `count` new candidates, chosen together; fewer, or none, where the space has no more.
 
-        Those without a result on the rung that the model sees count as pending: they are not asked for again.
+        Those without a result on the rung that the model sees count as pending: they are not asked for again. In a
+        finite space each is begun once: the same folds would give the same again.
         """
         rung = self.highest_known()
         optimizer, _ = self.at(rung)
         for one in self.candidates:
             if rung not in one.scores:
                 optimizer.ask(one.params)
+        begun = {frozenset(one.params.items()) for one in self.candidates}
         chosen = []
         for _ in range(count):
+            if len(begun) == self._settings:
+                break
             try:
                 chosen.append(Candidate(optimizer.ask().params))
             except SpaceExhausted:
                 break
+            begun.add(frozenset(chosen[-1].params.items()))
         self.candidates += chosen
         return chosen

@@ -44,7 +44,7 @@ class QuadratSearchCV(BaseSearchCV):  # type: ignore[misc]  # scikit-learn has n
     fit fails, or whose score is not finite, is told as failed whatever `error_score` is (unless that is "raise"); the
     table has it as scikit-learn would.
 
-    Where the space is finite and has at most `n_iter` candidates, each is tried once.
+    Where the space is finite and has at most `n_iter` candidates, each is tried once, or with `resource` begun once.
 
     With `resource`, bad candidates are stopped early, by successive halving: `n_iter` candidates begin with part of the
     samples, or of another resource, and the best 1/`factor` of them go on with `factor` times as much, until some have

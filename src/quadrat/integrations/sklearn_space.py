@@ -21,6 +21,7 @@ from quadrat.space.parameter import Parameter
 __all__ = ["CandidateSpace"]
 
 _TAIL = 1e-3  # probability that is left out at either end of a distribution without finite support
+_MOST_LISTED = 10_000  # integers between the ends of a distribution that are looked at one by one
 _LONGEST = 60  # characters of the text that a choice is called by
 _PRIORS = {"uniform": False, "log-uniform": True}
 _EXPECTED = (
@@ -71,7 +72,8 @@ class CandidateSpace:
         space cannot hold, such as an estimator, is called by its text there, or by its place in the list where texts
         are long or equal; a mapping from names to choices gives them names. A distribution that is neither uniform nor
         log-uniform is searched along its quantiles, so that its likely values have more room; tails of 0.1 % are left
-        out if it is unbounded.
+        out if it is unbounded. One of integers is searched from the least to the largest, without those in between that
+        it cannot have.
         """
         if isinstance(given, Space):
             _refuse_outside_choices(given)
@@ -180,7 +182,7 @@ def _axis(given: object) -> _Axis:
         return _Axis(given)
     if isinstance(given, tuple) and _is_range(given):
         return _Axis(_range(given))
-    if isinstance(given, np.ndarray) and given.ndim == 1:
+    if getattr(given, "ndim", None) == 1 and hasattr(given, "tolist"):  # an array, or a column of a table
         return _choices(given.tolist())
     if isinstance(given, Sequence) and not isinstance(given, str | bytes):
         return _choices(list(given))
@@ -250,6 +252,11 @@ def _distribution(given: Any) -> _Axis:
             end if np.isfinite(end) else float(given.ppf(tail))
             for end, tail in ((low, _TAIL), (high, 1 - _TAIL))
         )  # fmt: skip
+        if low < high <= low + _MOST_LISTED:
+            values = np.arange(int(low), int(high) + 1)
+            possible = values[np.asarray(given.pmf(values)) > 0]
+            if 0 < len(possible) < len(values):
+                return _choices(possible.tolist())
         return _Axis(Int(int(low), int(high)) if low < high else Fixed(int(low)))
     ends = [0.0 if np.isfinite(low) else _TAIL, 1.0 if np.isfinite(high) else 1 - _TAIL]
     return _Axis(Float(*ends), _Quantile(given))

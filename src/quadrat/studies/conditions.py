@@ -12,7 +12,8 @@ of a tree. `Presence` collects them; `Presence.form` is the simplest tree that a
 - A parameter whose bounds differ between branches has its own bounds in each. Where bounds changed at some trial, the
   later ones hold. Other changes give the widest bounds.
 - A parameter that appeared at some trial and is there ever since is taken to exist always. So is one whose presence no
-  condition explains, where at least half of the trials have it; otherwise it is left out.
+  condition explains, where at least half of the trials have it; otherwise it is left out, and no condition is about it.
+- A trial without parameters shows nothing.
 
 A set of trials is an integer here, one bit for each trial: whether a condition agrees with all trials takes a few
 operations on integers.
@@ -84,11 +85,18 @@ class Form:
         All that trials were asked for, those of a name as one, with the widest bounds; what is left out included.
     unexplained
         The names whose presence no condition explains, once ten trials have come to their end.
+    gone
+        Those of them that several trials have, and none from some number on, each with the last trial that has it.
+    appeared
+        The names that several trials have, all from some number on, and several before do not, each with the first
+        trial that has it; once ten trials have come to their end.
     """
 
     places: tuple[Place, ...] = ()
     distributions: tuple[tuple[str, BaseDistribution], ...] = ()
     unexplained: tuple[str, ...] = ()
+    gone: tuple[tuple[str, int], ...] = ()
+    appeared: tuple[tuple[str, int], ...] = ()
 
 
 class Presence:
@@ -107,11 +115,13 @@ class Presence:
         """Take in trials that are over; return what these show together with those that run."""
         running = []
         for trial in trials:
+            if not trial.params:
+                continue
             if trial.state.is_finished():
                 if trial.number not in self._seen:
                     self._seen.add(trial.number)
                     self._add(trial)
-            elif trial.state is TrialState.RUNNING and trial.params:
+            elif trial.state is TrialState.RUNNING:
                 running.append(trial)
         if not running:
             return self
@@ -183,16 +193,15 @@ class _Inference:
         unexplained: list[str] = []
         while True:
             rules, unexplained, left_out = self._rules()
-            barred = {*unexplained, *left_out}
-            if barred <= self._barred:
+            if self._barred.issuperset(left_out):
                 break
-            self._barred |= barred  # what may be missing for no known reason explains nothing else
+            self._barred.update(left_out)
         places = [place for name, branches in rules.items() for branch in branches for place in self._at(name, branch)]
-        return Form(
-            tuple(places),
-            tuple(distributions.items()),
-            tuple(unexplained) if self._whole.bit_count() >= _SURE else (),
-        )
+        if self._whole.bit_count() < _SURE:
+            return Form(tuple(places), tuple(distributions.items()))
+        gone = ((name, self._presence.numbers(self._there[name])[-1]) for name in unexplained if self._is_gone(name))
+        appeared = ((name, self._presence.numbers(self._there[name])[0]) for name in rules if self._is_new(name, rules))
+        return Form(tuple(places), tuple(distributions.items()), tuple(unexplained), tuple(gone), tuple(appeared))
 
     # --- where a parameter exists
 
@@ -337,6 +346,20 @@ class _Inference:
         """Return whether all trials from some number on have it, and none before."""
         lacking = self._presence.numbers(known & ~there)
         return lacking[-1] < self._presence.numbers(there)[0]
+
+    def _is_gone(self, name: str) -> bool:
+        """Return whether several trials have a parameter, and none from some number on."""
+        return self._there[name].bit_count() > 1 and self._is_since(
+            self._known(name) & ~self._there[name], self._known(name)
+        )
+
+    def _is_new(self, name: str, rules: Mapping[str, tuple[Branch, ...]]) -> bool:
+        """Return whether several trials lack a parameter that is taken to exist always, and all since have it."""
+        there, known = self._there[name], self._known(name)
+        several = min(there.bit_count(), (known & ~there).bit_count()) > 1
+        if rules[name] != ((),) or not several or not self._is_since(there, known):
+            return False
+        return self._above_a_float(self._candidates(name, floats=True), there, known) is None
 
     def _above_a_float(self, candidates: Sequence[str], there: Mask, known: Mask) -> tuple[Branch, ...] | None:
         """Return a condition that a float is above or below some value, where one agrees with all trials."""

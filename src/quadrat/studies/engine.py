@@ -22,13 +22,14 @@ from quadrat.optimizer.run import Event, Run, asked, tell_event
 from quadrat.studies.distributions import Searched, searched_value
 from quadrat.studies.finish_order import FinishOrder
 from quadrat.studies.learned_space import LearnedSpace
-from quadrat.studies.running_trials import chosen_params
+from quadrat.studies.running_trials import chosen_params, why_chosen
 from quadrat.studies.trials import reading_of_trial
 
 __all__ = ["StudyEngine"]
 
 Wider: TypeAlias = tuple[str, tuple[float, float], tuple[float, float]]  # a parameter and its bounds, here and there
 _WHY = "in the study"  # why a trial that finished is in the run
+_FORCED = "a branch of the space in which no trial was yet"  # why a trial was chosen
 
 
 class StudyEngine:
@@ -80,7 +81,7 @@ class StudyEngine:
         names = self.run.history.constraint_names
         for trial in new:
             self.wider = self.wider or self._wider(trial)
-            params = self.searched.read(self._shown(trial))
+            params = self._read(trial)
             if params is None:
                 if trial.state is TrialState.COMPLETE:
                     self.outside += 1
@@ -107,18 +108,18 @@ class StudyEngine:
         self._last = new[-1]
         self.run.search.rebuild(self.run.restore(events, self.run.space.to_units(inside)))
 
-    def _shown(self, trial: FrozenTrial) -> dict[str, Any]:
-        """Return the parameters of a trial that is over.
+    def _read(self, trial: FrozenTrial) -> dict[str, Any] | None:
+        """Return the parameters of a trial that is over as those of the space; None where it is outside.
 
-        Where the space was learned, one that did not come to ask for all of them counts with what was chosen for it.
+        A branch that was forced counts as visited, even if the trial did not come to it: the way there may be a
+        condition about a float.
         """
         if not isinstance(self.searched, LearnedSpace):
-            return trial.params
-        shown = trial.params
-        if trial.state is not TrialState.COMPLETE and shown:
-            shown = {**chosen_params(trial, self.searched.distributions), **shown}
-        self._visited.append(self.searched.codes(shown))
-        return shown
+            return self.searched.read(trial.params)
+        chosen = chosen_params(trial, self.searched.distributions) if trial.params else {}
+        counts = trial.state is not TrialState.COMPLETE or why_chosen(trial) == _FORCED
+        self._visited.append(self.searched.codes({**chosen, **trial.params} if counts else trial.params))
+        return self.searched.read(trial.params, chosen)
 
     def _missed(self, trial: FrozenTrial) -> dict[str, Any] | None:
         """Return what was chosen for a trial in a learned space and lay outside of the bounds that it asked for.
@@ -174,7 +175,7 @@ class StudyEngine:
         if isinstance(searched, LearnedSpace) and (fixed or forced):
             params = searched.completed(params, fixed or {}, forced, self.run.seed, number)
             if forced:
-                why = "a branch of the space in which no trial was yet"
+                why = _FORCED
         return searched.show(params), why
 
     def ask_again(self) -> dict[str, Any]:

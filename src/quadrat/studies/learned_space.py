@@ -35,7 +35,8 @@ class LearnedSpace:
 
     A parameter with other bounds in other branches, or that exists in branches that no single condition describes, is
     several parameters of the space, one for each branch. Conditions about floats, which a `Space` does not have, are
-    left out: the parameter then counts as existing. A trial that lacks what exists is read as if it had the middle.
+    left out: the parameter then counts as existing. A trial that lacks what exists is read as if it had what was chosen
+    for it, or else the middle.
 
     Parameters
     ----------
@@ -147,8 +148,41 @@ class LearnedSpace:
         """Whether nothing varies."""
         return self._space is None
 
-    def read(self, params: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return parameters of a trial as those of the space; None where none is there, or one is outside."""
+    def caveats(self, cure: str) -> dict[str, str]:
+        """Return what is not known of parameters, by kind, with a cure: of each kind, about the first parameter.
+
+        Examples
+        --------
+        >>> form = Form(unexplained=("p",), gone=(("p", 7),))
+        >>> LearnedSpace(form).caveats("declare the space")["unexplained"]
+        "parameter 'p' is in no trial after 7; if the objective changed, begin a new study, else declare the space"
+        """
+        form, said = self.form, dict[str, str]()
+        changed = f"if the objective changed, begin a new study, else {cure}"
+        for name in form.unexplained[:1]:
+            last = dict(form.gone).get(name)
+            done = "modelled as if all had it" if name in self.distributions else "drawn at random"
+            said["unexplained"] = (
+                f"parameter {name!r} is in some trials and not in others, and no parameter asked for before says when:"
+                f" it is {done}; {cure}"
+                if last is None
+                else f"parameter {name!r} is in no trial after {last}; {changed}"
+            )
+        for name, first in form.appeared[:1]:
+            key = self._keys.get(name)
+            middle = f", {shown_value(self.of_axis[key[0]], self._middle[key[0]])!r}" if key else ""
+            said["appeared"] = (
+                f"parameter {name!r} is in no trial before {first}; these count as if they had it in the"
+                f" middle{middle}; {changed}"
+            )
+        return said
+
+    def read(self, params: Mapping[str, Any], chosen: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
+        """Return parameters of a trial as those of the space; None where none is there, or one is outside.
+
+        What was `chosen` for the trial is in the place of what it was not asked for: the search would choose the same
+        again and again if it saw the result somewhere else.
+        """
         found: dict[str, Any] = {}
         known = False
         for key in self._order:
@@ -156,9 +190,13 @@ class LearnedSpace:
                 continue
             name = self._names[key]
             known = known or name in params
-            value = searched_value(self.of_axis[key], params[name]) if name in params else self._middle[key]
-            if value is None:
-                return None
+            if name in params:
+                value = searched_value(self.of_axis[key], params[name])
+                if value is None:
+                    return None
+            else:
+                value = searched_value(self.of_axis[key], chosen[name]) if chosen and name in chosen else None
+                value = self._middle[key] if value is None else value
             found[key] = value
         return {key: found[key] for key in self.space if key in found} if known else None
 

@@ -30,6 +30,7 @@ from quadrat.studies.distributions import (
 from quadrat.studies.finish_order import FinishOrder
 from quadrat.studies.learned_space import LearnedSpace
 from quadrat.studies.notes import kept_method, kept_space, why_uncertified
+from quadrat.studies.running_trials import chosen_params
 from quadrat.studies.trials import complete_constraints, outcome_of, values_of
 
 __all__ = ["StudyRun", "recommend", "recommendation_in", "run_of"]
@@ -128,7 +129,7 @@ def run_of(
             " let one run to its end first"
         )
     searched, alone = _searched(trials, kept_space(study) if search_space is None else search_space)
-    used = [(trial, params) for trial in over if (params := searched.read(trial.params)) is not None]
+    used = [(trial, params) for trial in over if (params := _read(trial, searched)) is not None]
     if not any(values_of(trial) for trial, _ in used):
         raise NotAvailable(
             f"study: expected a complete trial in the search space, got none of {len(complete)}: a parameter is missing"
@@ -151,6 +152,13 @@ def run_of(
         why_uncertified(study, optimizer.method),
         len(complete) - sum(values_of(trial) is not None for trial, _ in used),
     )
+
+
+def _read(trial: FrozenTrial, searched: Searched) -> dict[str, Any] | None:
+    """Return the parameters of a trial as those of a space, as the sampler reads them; None where it is outside."""
+    if isinstance(searched, LearnedSpace):
+        return searched.read(trial.params, chosen_params(trial, searched.distributions))
+    return searched.read(trial.params)
 
 
 def _searched(
@@ -237,6 +245,12 @@ def recommend(
     run = run_of(study, search_space=search_space, method=method or _stated_noise(study), seed=seed)
     if run.outside:
         message = f"complete trials that are outside of the search space ({run.outside}) do not count; widen it"
+        complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        if sum(not trial.params for trial in complete) == run.outside:
+            message = (
+                f"complete trials without parameters ({run.outside}) do not count; give a baseline those that it has,"
+                " with study.enqueue_trial or create_trial(params=..., distributions=..., value=...)"
+            )
         other = _of_another_type(study, run.searched)
         if other is not None:
             message = (
@@ -244,12 +258,9 @@ def recommend(
                 " of another type than in the last trial; pass search_space= with the type that counts"
             )
         warnings.warn(message, QuadratWarning, stacklevel=2)
-    if isinstance(run.searched, LearnedSpace) and run.searched.form.unexplained:
-        message = (
-            f"parameter {run.searched.form.unexplained[0]!r} is in some trials and not in others, and no parameter"
-            " asked for before says when; pass search_space=qd.Space(...) that says it with when="
-        )
-        warnings.warn(message, QuadratWarning, stacklevel=2)
+    if isinstance(run.searched, LearnedSpace):
+        for message in run.searched.caveats("pass search_space=qd.Space(...) that says it with when=").values():
+            warnings.warn(message, QuadratWarning, stacklevel=2)
     return recommendation_in(run)
 
 
@@ -286,6 +297,9 @@ def recommendation_in(run: StudyRun) -> Recommendation:
         why = f"Nothing is certified: {run.uncertified}. The best seen is trial {trial.number}."
     if run.outside:
         why += f" Complete trials outside of the search space do not count: {run.outside}."
+    if isinstance(run.searched, LearnedSpace):
+        for caveat in run.searched.caveats("declare the space (search_space=, --space)").values():
+            why += f" {caveat[0].upper()}{caveat[1:]}."
     return replace(
         found,
         params=run.show(found.params),

@@ -373,15 +373,8 @@ class QuadratSampler(BaseSampler):
         """Warn, once for each study, of trials that do not count, and of what was learned and cannot be modelled."""
         searched = engine.searched
         if isinstance(searched, LearnedSpace):
-            unexplained = searched.form.unexplained
-            if unexplained:
-                done = "modelled as if all had it" if unexplained[0] in searched.distributions else "drawn at random"
-                self._warn(
-                    study,
-                    "unexplained",
-                    f"parameter {unexplained[0]!r} is in some trials and not in others, and no parameter asked for"
-                    f" before says when: it is {done}; {_CURE}",
-                )
+            for kind, message in searched.caveats(_CURE).items():
+                self._warn(study, kind, message)
             return
         if engine.wider is not None:
             name, known, asked_for = engine.wider
