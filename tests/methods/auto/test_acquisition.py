@@ -65,7 +65,9 @@ def test_points_of_low_mean_are_no_rivals() -> None:
     """Of many points those of highest mean count, so that the cost does not grow with the run."""
     x = np.random.default_rng(4).random((3 * RIVALS, 2))
     data = Observations.merge(x, 4 * x[:, 0])
-    ensemble = Ensemble(LogPosterior(Matern(2.5, (0.4, 0.6)), data), [LogPosterior(Matern(2.5, (0.4, 0.6)), data).start()])
+    ensemble = Ensemble(
+        LogPosterior(Matern(2.5, (0.4, 0.6)), data), [LogPosterior(Matern(2.5, (0.4, 0.6)), data).start()]
+    )
     highest = x[np.argsort(-ensemble.predict(x).mean[0])[:RIVALS]]
     few, all_of_them = (expected_highest(ensemble, some, np.random.default_rng(0)) for some in (highest, x))
     np.testing.assert_array_equal(few, all_of_them)

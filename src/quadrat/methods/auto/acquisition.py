@@ -40,7 +40,7 @@ _REFUSED = -1e200  # the score of what is likelier to fail than may be; lower st
 _APART = 0.02  # in some coordinate: climbs from the same place end at the same place
 _KNOWN = 1e-10  # a variance, in standardised units, below which nothing is left to learn
 RIVALS = 30  # evaluated points, those of highest mean, one of which is taken to be the best
-_BEST_DRAWS = 64  # of f at these, under each sample
+BEST_DRAWS = 64  # of f at these, under each sample
 _NODES = np.asarray(ndtri((np.arange(128) + 0.5) / 128))  # of Z, equally likely; the integrand is piecewise linear
 
 
@@ -91,7 +91,7 @@ def expected_highest(ensemble: Ensemble, known: Array, rng: np.random.Generator)
     """
     means = ensemble.predict(known).mean.mean(axis=0)
     rivals = known[np.argsort(-means, kind="stable")[:RIVALS]]
-    return np.asarray(ensemble.draws(rivals, _BEST_DRAWS, rng, antithetic=True).max(axis=1).mean(axis=1))
+    return np.asarray(ensemble.draws(rivals, BEST_DRAWS, rng, antithetic=True).max(axis=1).mean(axis=1))
 
 
 def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array | None]:
