@@ -139,15 +139,15 @@ after 100,000 trials. Nothing of this changes a run of {begin} trials or fewer.
 
 **Recommendation.** Recommended is the evaluated point with the highest averaged mean, among those that are believed to
 meet the constraints: the mean that the search uses, which all values decide. With many parameters, what is stated says
-little of the neighbours of a trial, and the luckiest would be the best. Beyond {largest} observations the model is one of averages: around the best place, trials are put
-into cells, from {widest:g} of the side of the space down to where their values differ by noise alone, and each cell is
-one observation. As the highest of so many means is a lucky one, the point with the highest mean less one deviation is
-taken. The value that is stated is the median of f there over all samples, its intervals are quantiles: nothing is
-widened. What could still be gained is a distribution: f is drawn at many points, under every sample, and the highest is
-compared with the recommended one. Its mean and its {upper:g} % quantile are stated; of a gain whose mean is the larger
-of the two, the mean alone. On one axis f is drawn jointly. With more, it is drawn jointly at {anchors}
-points and, given these, independently at about {screened} others. That makes the highest larger, never smaller: the
-gain is stated from above.
+little of the neighbours of a trial, and the luckiest would be the best. Beyond {largest} observations the model is one
+of averages: around the best place, trials are put into cells, from {widest:g} of the side of the space down to where
+their values differ by noise alone, and each cell is one observation. As the highest of so many means is a lucky one,
+the point with the highest mean less one deviation is taken. The value that is stated is the median of f there over all
+samples, its intervals are quantiles: nothing is widened. What could still be gained is a distribution: f is drawn at
+many points, under every sample, and the highest is compared with the recommended one. Its mean and its {upper:g} %
+quantile are stated; of a gain whose mean is the larger of the two, the mean alone. On one axis f is drawn jointly. With
+more, it is drawn jointly at {anchors} points and, given these, independently at about {screened} others. That makes the
+highest larger, never smaller: the gain is stated from above.
 
 ## What each part buys
 

@@ -47,7 +47,7 @@ def test_worth_is_the_rise_of_the_best_mean_after_one_more_observation() -> None
 
 def test_what_is_to_be_improved_upon_is_the_expected_highest_value() -> None:
     """By simulation under each sample; never below the highest mean, and that where f is known."""
-    objective, ensemble = posterior()
+    ensemble = posterior()[1]
     means, joints = ensemble.covariances(X)
     rng = np.random.default_rng(3)
     draws = [rng.multivariate_normal(mean, joint, 100_000) for mean, joint in zip(means, joints, strict=True)]
