@@ -100,10 +100,12 @@ compressed: distances to it become logarithms, in units of how far the upper hal
 values with holes in it, the model then sees which way is up.
 
 **Expected improvement, in logs.** What is asked for is the point whose averaged expected improvement [J98] is largest:
-under each sample, over the best posterior mean of the evaluated points. Its logarithm is maximised, which has slopes
-where the improvement itself is 0 to all digits [A23]. Deviations count {doubt:g} times: expected improvement counts
-what the next trial gains and not what it teaches, and looks too little elsewhere. Points that are being evaluated count
-as observed at their means.
+under each sample, over the expected highest value of f at the evaluated points: with noise nobody knows which of them
+is the best, and the best is likely higher than the highest posterior mean [L19]. {rivals} points compete, those of
+highest mean, in {drawn} draws of f. Without noise it is the highest value told. The logarithm is maximised, which has
+slopes where the improvement itself is 0 to all digits [A23]. Expected improvement uses {doubt:g} times the posterior
+standard deviation: it counts what the next trial gains and not what it teaches, and looks too little elsewhere. Points
+that are being evaluated count as observed at their means.
 
 **Climbs.** The improvement is computed at {uniform} uniform candidates and at {near} around each of the {best} best
 points. From the {climbs} highest that lie apart, quasi-Newton ascents [NW06] of {steps} steps climb side by side.
@@ -136,17 +138,16 @@ is one of the {rows} + {rows_per_axis} D observations nearest to a place: asking
 after 100,000 trials. Nothing of this changes a run of {begin} trials or fewer.
 
 **Recommendation.** Recommended is the evaluated point with the highest averaged mean, among those that are believed to
-meet the constraints. In a space with integers, choices or conditions that is the mean that the search uses, which all
-values decide: with many parameters, what is stated says little of the neighbours of a trial, and the luckiest would be
-the best. Beyond {largest} observations the model is one of averages: around the best place, trials are put
-into cells, from {widest:g} of the side of the space down to where their values differ by noise alone, and each cell is
-one observation. As the highest of so many means is a lucky one, the point with the highest mean less one deviation is
-taken. The value that is stated is the median of f there over all samples, its intervals are quantiles: nothing is
-widened. What could still be gained is a distribution: f is drawn at many points, under every sample, and the highest is
-compared with the recommended one. Its mean and its {upper:g} % quantile are stated; of a gain whose mean is the larger
-of the two, the mean alone. On one axis f is drawn jointly. With more, it is drawn jointly at {anchors}
-points and, given these, independently at about {screened} others. That makes the highest larger, never smaller: the
-gain is stated from above.
+meet the constraints: the mean that the search uses, which all values decide. With many parameters, what is stated says
+little of the neighbours of a trial, and the luckiest would be the best. Beyond {largest} observations the model is one
+of averages: around the best place, trials are put into cells, from {widest:g} of the side of the space down to where
+their values differ by noise alone, and each cell is one observation. As the highest of so many means is a lucky one,
+the point with the highest mean less one deviation is taken. The value that is stated is the median of f there over all
+samples, its intervals are quantiles: nothing is widened. What could still be gained is a distribution: f is drawn at
+many points, under every sample, and the highest is compared with the recommended one. Its mean and its {upper:g} %
+quantile are stated; of a gain whose mean is the larger of the two, the mean alone. On one axis f is drawn jointly. With
+more, it is drawn jointly at {anchors} points and, given these, independently at about {screened} others. That makes the
+highest larger, never smaller: the gain is stated from above.
 
 ## What each part buys
 
@@ -182,6 +183,8 @@ to another place ("shifted").
 - [H16] Hansen (2016). The CMA evolution strategy: a tutorial. arXiv:1604.00772.
 - [J98] Jones, Schonlau and Welch (1998). Efficient global optimization of expensive black-box functions. J. Global
   Optimization.
+- [L19] Letham, Karrer, Ottoni and Bakshy (2019). Constrained Bayesian optimization with noisy experiments. Bayesian
+  Analysis 14.
 - [NW06] Nocedal and Wright (2006). Numerical Optimization, second edition. Springer.
 - [RH08] Ros and Hansen (2008). A simple modification in CMA-ES achieving linear time and space complexity. PPSN.
 - [RW06] Rasmussen and Williams (2006). Gaussian Processes for Machine Learning. MIT Press.
@@ -238,6 +241,8 @@ def page(rows: Sequence[Row]) -> str:
         most_running=crowd.MOST,
         promising=auto.PROMISING,
         doubt=auto_score.DEVIATION_FACTOR,
+        rivals=auto_score.RIVALS,
+        drawn=auto_score.BEST_DRAWS,
         upper=100 * CREDIBLE_LEVEL,
         anchors=auto._ANCHORS,
         screened=auto._SCREENED,

@@ -38,6 +38,7 @@ import quadrat as qd
 from quadrat._core.arrays import Array
 from quadrat.gp import HyperPriors, LogNormal
 from quadrat.methods.auto import acquisition as auto_score
+from quadrat.methods.auto import method as auto_method
 from quadrat.methods.auto import surrogate as auto_model
 from quadrat.methods.auto.method import Auto, AutoSearch
 from quadrat.methods.base import Domain, Proposal
@@ -181,6 +182,11 @@ VARIANTS = {
         f" {auto_score.DEVIATION_FACTOR:g} times those",
         constants={"DEVIATION_FACTOR": 1.0},
         module=auto_score,
+    ),
+    "highest mean": Variant(
+        "what is to be improved upon is the highest posterior mean, not the expected highest value",
+        constants={"expected_highest": lambda ensemble, known, _: ensemble.predict(known).mean.max(axis=1)},
+        module=auto_method,
     ),
     "no second looks": Variant("no point is evaluated again for its worth", LookingOnce()),
 }

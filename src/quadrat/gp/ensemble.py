@@ -248,10 +248,16 @@ class Ensemble:
             joint += rest[:, :, None] * (rest / self._unsaid[1][:, None])[:, None, :]
         return self._mean(cross), joint
 
-    def draws(self, Z: ArrayLike, count: int, rng: np.random.Generator) -> Array:
-        """Return `count` joint draws of f at the rows of Z, (m, D), under every setting, shape (M, m, count)."""
+    def draws(self, Z: ArrayLike, count: int, rng: np.random.Generator, *, antithetic: bool = False) -> Array:
+        """Return `count` joint draws of f at the rows of Z, (m, D), under every setting, shape (M, m, count).
+
+        With `antithetic`, `count` is even, and the second half are the first mirrored at the means.
+        """
         means, joints = self.covariances(Z)
-        return np.asarray(means[:, :, None] + self._roots(joints) @ rng.standard_normal((*means.shape, count)))
+        normal = rng.standard_normal((*means.shape, count // 2 if antithetic else count))
+        if antithetic:
+            normal = np.concatenate([normal, -normal], axis=2)
+        return np.asarray(means[:, :, None] + self._roots(joints) @ normal)
 
     def _roots(self, joints: Array) -> Array:
         """Return Cholesky factors of covariance matrices (M, m, m), with as little jitter as it takes."""

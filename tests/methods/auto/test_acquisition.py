@@ -10,7 +10,7 @@ from quadrat._core.arrays import Array
 from quadrat.gp import LogPosterior, Observations
 from quadrat.gp.ensemble import Ensemble
 from quadrat.kernels import Matern
-from quadrat.methods.auto.acquisition import knowledge_gradients
+from quadrat.methods.auto.acquisition import RIVALS, expected_highest, knowledge_gradients
 
 X = np.random.default_rng(0).random((7, 2))
 Y = np.sin(5 * X[:, 0]) + X[:, 1]
@@ -43,6 +43,34 @@ def test_worth_is_the_rise_of_the_best_mean_after_one_more_observation() -> None
             after = mean[choice] + np.outer(observed - mean[row], joint[choice, row] / total_variance)
             total += float(after.max(axis=1).mean()) - mean[: len(X)].max()
         assert got[row] == pytest.approx(total / len(ensemble), abs=0.004)
+
+
+def test_what_is_to_be_improved_upon_is_the_expected_highest_value() -> None:
+    """By simulation under each sample; never below the highest mean, and that where f is known."""
+    ensemble = posterior()[1]
+    means, joints = ensemble.covariances(X)
+    rng = np.random.default_rng(3)
+    draws = [rng.multivariate_normal(mean, joint, 100_000) for mean, joint in zip(means, joints, strict=True)]
+    wanted = np.array([some.max(axis=1).mean() for some in draws])
+    many = [expected_highest(ensemble, X, np.random.default_rng(seed)) for seed in range(40)]
+    np.testing.assert_allclose(np.mean(many, axis=0), wanted, atol=0.01 * float(np.std(Y)))
+    assert (np.array(many) >= means.max(axis=1)).all()
+    known = LogPosterior(Matern(2.5, (0.4, 0.6)), Observations.merge(X, Y, 0.0))
+    exact = Ensemble(known, [known.start()])
+    found = expected_highest(exact, X, np.random.default_rng(0))
+    np.testing.assert_allclose(found, exact.predict(X).mean.max(axis=1), atol=1e-3)
+
+
+def test_points_of_low_mean_are_no_rivals() -> None:
+    """Of many points those of highest mean count, so that the cost does not grow with the run."""
+    x = np.random.default_rng(4).random((3 * RIVALS, 2))
+    data = Observations.merge(x, 4 * x[:, 0])
+    ensemble = Ensemble(
+        LogPosterior(Matern(2.5, (0.4, 0.6)), data), [LogPosterior(Matern(2.5, (0.4, 0.6)), data).start()]
+    )
+    highest = x[np.argsort(-ensemble.predict(x).mean[0])[:RIVALS]]
+    few, all_of_them = (expected_highest(ensemble, some, np.random.default_rng(0)) for some in (highest, x))
+    np.testing.assert_array_equal(few, all_of_them)
 
 
 def test_what_is_known_exactly_is_not_worth_another_look() -> None:

@@ -5,6 +5,8 @@ References
 [J98]  Jones, Schonlau and Welch (1998). Efficient global optimization of expensive black-box functions. J. Global
        Optimization.
 [A23]  Ament et al. (2023). Unexpected improvements to expected improvement for Bayesian optimization. NeurIPS.
+[L19]  Letham, Karrer, Ottoni and Bakshy (2019). Constrained Bayesian optimization with noisy experiments. Bayesian
+       Analysis 14.
 [G14]  Gelbart, Snoek and Adams (2014). Bayesian optimization with unknown constraints. UAI.
 """
 
@@ -22,7 +24,7 @@ from quadrat.methods.acquisition import Effort, SearchRegion, improvement, maxim
 from quadrat.methods.auto.feasibility import Chances, Feasibility
 from quadrat.methods.base import Domain
 
-__all__ = ["AutoAcquisition", "knowledge_gradients", "log_improvement"]
+__all__ = ["AutoAcquisition", "expected_highest", "knowledge_gradients", "log_improvement"]
 
 DEVIATION_FACTOR = (
     1.35  # times the deviations that the settings say; chosen on odd seeds of the problems of benchmarks/regret
@@ -37,6 +39,8 @@ LEVELS = 128  # of a choice that are tried in such a move
 _REFUSED = -1e200  # the score of what is likelier to fail than may be; lower still with a smaller chance
 _APART = 0.02  # in some coordinate: climbs from the same place end at the same place
 _KNOWN = 1e-10  # a variance, in standardised units, below which nothing is left to learn
+RIVALS = 30  # evaluated points, those of highest mean, one of which is taken to be the best
+BEST_DRAWS = 64  # of f at these, under each sample
 _NODES = np.asarray(ndtri((np.arange(128) + 0.5) / 128))  # of Z, equally likely; the integrand is piecewise linear
 
 
@@ -68,6 +72,26 @@ def knowledge_gradients(ensemble: Ensemble, known: Array, new: Array, noise: Arr
         gained = after.max(axis=1).mean(axis=1) - means[:, :k].max(axis=1)
         worth[row] = gained.mean()
     return np.maximum(worth, 0.0)
+
+
+def expected_highest(ensemble: Ensemble, known: Array, rng: np.random.Generator) -> Array:
+    """Return E max f over evaluated points under each setting, shape (M,): what is to be improved upon.
+
+    Where values have noise, nobody knows which of the points is the best, and the best of them is likely higher than
+    the highest posterior mean [L19]: an improvement on that mean alone may be none.
+
+    Parameters
+    ----------
+    ensemble
+        The posterior.
+    known
+        Features of evaluated points, shape (k, F), k >= 1; the `RIVALS` of highest mean count.
+    rng
+        Of the draws of f. These come in pairs, mirrored at the mean, so that no estimate is below the highest mean.
+    """
+    means = ensemble.predict(known).mean.mean(axis=0)
+    rivals = known[np.argsort(-means, kind="stable")[:RIVALS]]
+    return np.asarray(ensemble.draws(rivals, BEST_DRAWS, rng, antithetic=True).max(axis=1).mean(axis=1))
 
 
 def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array | None]:

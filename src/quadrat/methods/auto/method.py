@@ -26,7 +26,7 @@ from quadrat.gp import LeaveOneOut
 from quadrat.gp.ensemble import Ensemble
 from quadrat.gp.uneven_noise import UnevenNoise
 from quadrat.methods.acquisition import VISITED, points_around
-from quadrat.methods.auto.acquisition import AutoAcquisition, knowledge_gradients
+from quadrat.methods.auto.acquisition import AutoAcquisition, expected_highest, knowledge_gradients
 from quadrat.methods.auto.feasibility import Constraints, Feasibility, Surrogates
 from quadrat.methods.auto.finite import (
     MANY,
@@ -58,7 +58,7 @@ from quadrat.randomness import generator
 
 __all__ = ["Auto"]
 
-_CANDIDATES, _GAIN, _LEFT_OUT, _BRANCHING, _GLANCE = 12, 13, 19, 20, 22  # names of streams
+_CANDIDATES, _GAIN, _LEFT_OUT, _BRANCHING, _GLANCE, _TARGET = 12, 13, 19, 20, 22, 24  # names of streams
 
 BEST = 4  # evaluated points that candidates are scattered around
 FEWEST = 3  # trials told before the model decides: with several at once, fewer are when the design has been asked for
@@ -119,8 +119,9 @@ class Auto(Method):
     )
     estimates_gain: ClassVar[bool] = True
     # 1 had modes of the hyper-posterior and factors, 2 narrower priors of noise and amplitude, 3 on mixed spaces five
-    # trials before the model, recommendations by what is stated and a weaker search for the best setting.
-    version: ClassVar[int] = 4
+    # trials before the model, recommendations by what is stated and a weaker search for the best setting, 4 improvement
+    # on the highest mean, and on continuous spaces recommendations by what is stated.
+    version: ClassVar[int] = 5
 
     n_initial: int = 5
     noise: float | None = None
@@ -329,8 +330,12 @@ class AutoSearch(Search):
         features, chances = self.domain.features(x), surrogates.constraints.current()
         means = ensemble.predict(features).mean
         best = x[chances.order(means.mean(axis=0), features)[:BEST]]
-        # Each sample's own best mean: free of the luck of one draw. Minus infinity where no point counts.
-        target = means[:, chances.held(features)].max(axis=1, initial=-np.inf)
+        held = chances.held(features)
+        # Each sample's own best. Minus infinity where no point counts.
+        target = means[:, held].max(axis=1, initial=-np.inf)
+        if held.any() and surrogates.model.current().noise_variances.any():
+            rng = generator(self.seed, number, _TARGET)
+            target = np.maximum(target, expected_highest(ensemble, features[held], rng))
         close = running if box is None else nearest_running(running, *_middle_and_reach(box), box=True)
         believed, completion = self.domain.features(close), self._completion(surrogates, close)
         if len(close):
@@ -361,7 +366,7 @@ class AutoSearch(Search):
             return Proposal(point, f"largest log chance that the constraints hold ({value:.3g})")
         if box is not None:
             return Proposal(point, f"largest log expected improvement ({value:.3g}) in the most promising cell")
-        safe = chances.held(features) & (new is None)
+        safe = held & (new is None)
         if surrogates.feasibility.any_failed:
             safe &= surrogates.feasibility.log_chance(features)[0] >= score.least
         again = self._worth_repeating(point, x[safe], running) if safe.any() else None
@@ -451,7 +456,7 @@ class AutoSearch(Search):
         features, chances = self.domain.features(points), surrogates.constraints.current()
         # What is stated is unsure of length-scales, the more so the more axes there are, as if a trial said little of
         # its neighbours. Then the luckiest would be the best. Which of some trials is best all values decide.
-        judge = fitted if self.domain.continua.all() else surrogates.model.current()
+        judge = surrogates.model.current()
         mean, deviation = judge.ensemble.predict(features).mixture()
         told = surrogates.model.observed_at(points) if fitted.is_exact else None
         # Of few, the highest mean; of many the highest of means is a lucky one, and what is surely high is preferred.
