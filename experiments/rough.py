@@ -21,7 +21,7 @@ GP-UCB, IGP-UCB and BKB take the exact maximum of their index over a lattice of 
 with posteriors that are updated by one observation at a time, which is quicker than the package's own search. Regret is
 against the maximum on the cube.
 
-A run ends after n evaluations, or when asking and telling have taken `limit` CPU seconds: so all have the same time,
+A run ends after n evaluations, or when asking and telling have taken LIMIT CPU seconds: so all have the same time,
 and a slower method has fewer evaluations. At each checkpoint and at the end all observations of a run are certified in
 two ways, by bands of cells and by one band, whoever chose the points; LP-GP-UCB and LP0 by what they certify
 themselves, the minimum over time of the bounds of their cells included. That time does not count. One band is left out
@@ -64,6 +64,7 @@ NAME = "rough"
 NORM, NOISE, DELTA = 1.0, 0.3, 0.05
 METHODS = ("LP-GP-UCB", "LP0", "LP0, one band", "GP-UCB", "IGP-UCB", "BKB", "pi-GP-UCB")
 CELLS, OTHERS = METHODS[:3], METHODS[3:]
+LIMIT = 30.0  # CPU seconds of a run
 MOST = 1200  # distinct points of one band that certifies
 RUNGS = (1.0, 4.0, 16.0)  # of the adaptive band, at which GP-UCB looks
 _FUNCTION, _NOISE, _FIRST = 50, 51, 52  # name streams
@@ -85,8 +86,6 @@ class Setting:
         Of the draws (`draw_rkhs_function`): "rough" ones have many hills of about the same height, "bumpy" ones few.
     share
         Of the seeds that are asked for.
-    limit
-        CPU seconds of asking and telling after which a run ends.
     """
 
     nu: float
@@ -96,7 +95,6 @@ class Setting:
     checkpoints: tuple[int, ...]
     style: Literal["bumpy", "rough"] = "bumpy"
     share: float = 1.0
-    limit: float = 30.0
 
     @property
     def kernel(self) -> Kernel:
@@ -114,9 +112,9 @@ class Setting:
 SETTINGS = {
     "hills": Setting(1.5, 0.02, 1, 512, (500, 1000), style="rough"),
     "rougher": Setting(0.5, 0.05, 1, 512, (500, 1000), style="rough"),
-    "few": Setting(1.5, 0.02, 1, 512, (500, 1000)),
+    "few": Setting(1.5, 0.02, 1, 512, (500, 1000), share=0.25),
     "plane": Setting(1.5, 0.1, 2, 32, (500, 1000), style="rough", share=0.25),
-    "long": Setting(1.5, 0.02, 1, 512, (5000, 20000), style="rough", share=0.15, limit=60.0),
+    "long": Setting(1.5, 0.02, 1, 512, (5000, 20000), style="rough", share=0.1),
 }
 
 
@@ -492,7 +490,7 @@ def cells(runs: int) -> list[Cell]:
     for setting, drawn in SETTINGS.items():
         seeds = max(round(runs * drawn.share), 1)
         found += [
-            ((i + 0.5) / seeds, {"setting": setting, "method": method, "seed": 2 * i, "n": n, "limit": drawn.limit})
+            ((i + 0.5) / seeds, {"setting": setting, "method": method, "seed": 2 * i, "n": n, "limit": LIMIT})
             for i in range(seeds)
             for method in METHODS
             for n in drawn.checkpoints[-1:]
