@@ -38,6 +38,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from math import log, sqrt
 from typing import Any, Literal, Protocol
 
@@ -65,6 +66,7 @@ NORM, NOISE, DELTA = 1.0, 0.3, 0.05
 METHODS = ("LP-GP-UCB", "LP0", "LP0, one band", "GP-UCB", "IGP-UCB", "BKB", "pi-GP-UCB")
 CELLS, OTHERS = METHODS[:3], METHODS[3:]
 LIMIT = 30.0  # CPU seconds of a run
+SMOKE = (("hills", 500), ("plane", 500))
 MOST = 1200  # distinct points of one band that certifies
 RUNGS = (1.0, 4.0, 16.0)  # of the adaptive band, at which GP-UCB looks
 _FUNCTION, _NOISE, _FIRST = 50, 51, 52  # name streams
@@ -80,21 +82,18 @@ class Setting:
         Of the kernel, and D.
     side
         The lattice has side^D points.
-    checkpoints
-        Numbers of evaluations at which a run is looked at; the last one is n.
+    horizons
+        Numbers of evaluations n, each with the share of the seeds that have runs of this length.
     style
         Of the draws (`draw_rkhs_function`): "rough" ones have many hills of about the same height, "bumpy" ones few.
-    share
-        Of the seeds that are asked for.
     """
 
     nu: float
     lengthscale: float
     dimension: int
     side: int
-    checkpoints: tuple[int, ...]
-    style: Literal["bumpy", "rough"] = "bumpy"
-    share: float = 1.0
+    horizons: dict[int, float]
+    style: Literal["bumpy", "rough"] = "rough"
 
     @property
     def kernel(self) -> Kernel:
@@ -110,12 +109,13 @@ class Setting:
 
 
 SETTINGS = {
-    "hills": Setting(1.5, 0.02, 1, 512, (500, 1000), style="rough"),
-    "long": Setting(1.5, 0.02, 1, 512, (5000, 20000), style="rough", share=0.1),
-    "few": Setting(1.5, 0.02, 1, 512, (500, 1000), share=0.25),
-    "rougher": Setting(0.5, 0.05, 1, 512, (500, 1000), style="rough", share=0.3),
-    "plane": Setting(1.5, 0.1, 2, 32, (500, 1000), style="rough", share=0.15),
+    "hills": Setting(1.5, 0.02, 1, 512, {500: 1.0, 1000: 0.15, 20000: 0.1}),
+    "few": Setting(1.5, 0.02, 1, 512, {500: 0.25}, style="bumpy"),
+    "rougher": Setting(0.5, 0.05, 1, 512, {500: 0.25, 1000: 0.05}),
+    "plane": Setting(1.5, 0.1, 2, 32, {500: 0.25}),
 }
+LENGTHS = sorted({n for drawn in SETTINGS.values() for n in drawn.horizons})
+CHECKPOINTS = (500, 1000, 5000)  # evaluations at which a run is looked at, besides its end
 
 
 def lattice(side: int, dimension: int) -> Array:
@@ -292,7 +292,7 @@ def run(setting: str, method: str, seed: int, n: int, limit: float) -> Row:
     start = time.process_time()
     choosing = chooser(setting, method, seed, n)
     spent = time.process_time() - start
-    looked = [at for at in SETTINGS[setting].checkpoints if at < n]
+    looked = [at for at in CHECKPOINTS if at < n]
     X, y, lost, found = np.empty((n, f.dimension)), np.empty(n), 0.0, []
     told = 0
     while told < n and spent < limit:
@@ -361,16 +361,10 @@ def at_end(row: Row) -> Row:
     return last
 
 
-def at(row: Row, n: int) -> Row | None:
-    """What was found after n evaluations, None where the run did not get there."""
-    found = row["found"]
-    assert isinstance(found, list)
-    return next((entry for entry in found if entry["n"] == n), None)
-
-
-def group(rows: Sequence[Row], setting: str, method: str) -> dict[int, Row]:
-    """The runs of a method in a setting, by seed."""
-    return {int(str(row["seed"])): row for row in rows if (row["setting"], row["method"]) == (setting, method)}
+def group(rows: Sequence[Row], setting: str, n: int, method: str) -> dict[int, Row]:
+    """The runs of a method in a setting with this many evaluations planned, by seed."""
+    wanted = (setting, n, method)
+    return {int(str(row["seed"])): row for row in rows if (row["setting"], row["n"], row["method"]) == wanted}
 
 
 COLUMNS = (
@@ -380,34 +374,23 @@ COLUMNS = (
 
 
 def report(rows: list[Row]) -> str:
-    """Markdown: for each setting a table of all methods, and the ratios of LP-GP-UCB and LP0 to each of the others."""
+    """Markdown: for each setting and n a table of all methods, and the ratios of LP-GP-UCB to each of the others."""
     parts = []
     for setting, drawn in SETTINGS.items():
-        mine = [row for row in rows if row["setting"] == setting]
-        if not mine:
-            continue
-        lines = [
-            f"| {drawn.words} | " + " | ".join(COLUMNS) + " |",
-            "|---" * (len(COLUMNS) + 1) + "|",
-        ]
-        for n in drawn.checkpoints:
+        for n in drawn.horizons:
+            lines = []
             for method in METHODS:
-                runs = group(mine, setting, method)
-                entries = [entry for row in runs.values() if (entry := at(row, n)) is not None]
-                if entries and len(entries) == len(runs):
-                    lines.append(_line(method, f"{n:,}", entries))
-        for method in METHODS:
-            runs = group(mine, setting, method)
-            cut = [row for row in runs.values() if int(str(row["evaluations"])) < int(str(row["n"]))]
-            if cut:
-                reached = [int(str(row["evaluations"])) for row in runs.values()]
-                lines.append(_line(method, f"{min(reached):,} to {max(reached):,}", [at_end(r) for r in runs.values()]))
-        parts.append("\n".join(lines))
-    parts.append(_ratios(rows))
-    return "\n\n".join(parts)
+                runs = group(rows, setting, n, method).values()
+                if runs:
+                    lines.append(_line(method, [int(str(row["evaluations"])) for row in runs], [*map(at_end, runs)]))
+            if lines:
+                title = f"| {drawn.words}, n = {n:,} | " + " | ".join(COLUMNS) + " |"
+                parts.append("\n".join([title, "|---" * (len(COLUMNS) + 1) + "|", *lines]))
+    return "\n\n".join([*parts, _ratios(rows)])
 
 
-def _line(method: str, reached: str, entries: Sequence[Row]) -> str:
+def _line(method: str, evaluations: Sequence[int], entries: Sequence[Row]) -> str:
+    reached = " to ".join(f"{number:,}" for number in sorted({min(evaluations), max(evaluations)}))
     held = [entry[f"{kind} held"] for entry in entries for kind in ("cells", "one")]
     counted = [one for one in held if one is not None]
     return (
@@ -437,6 +420,7 @@ class Compared:
     """One of ours against another method: the geometric mean of ratios over seeds with its 95 % interval."""
 
     setting: str
+    n: int
     other: str
     title: str
     ratio: tuple[float, float, float]
@@ -447,20 +431,19 @@ class Compared:
 def compared(rows: Sequence[Row]) -> list[Compared]:
     """At the end of the runs, at the same time budget, seed by seed."""
     found = []
-    for setting in SETTINGS:
-        for other in OTHERS:
-            theirs = group(rows, setting, other)
-            for title, (method, key) in MEASURES.items():
-                ours = group(rows, setting, method)
-                pairs = [
-                    (float(str(a[key])), float(str(b[key])))
-                    for seed in sorted(ours.keys() & theirs.keys())
-                    if (a := at_end(ours[seed]))[key] is not None and (b := at_end(theirs[seed]))[key] is not None
-                ]
-                if pairs:
-                    first, second = [a for a, _ in pairs], [b for _, b in pairs]
-                    won = sum(a < b for a, b in pairs)
-                    found.append(Compared(setting, other, title, ratio([(first, second)]), won, len(pairs)))
+    for setting, n, other in product(SETTINGS, LENGTHS, OTHERS):
+        theirs = group(rows, setting, n, other)
+        for title, (method, key) in MEASURES.items():
+            ours = group(rows, setting, n, method)
+            pairs = [
+                (float(str(a[key])), float(str(b[key])))
+                for seed in sorted(ours.keys() & theirs.keys())
+                if (a := at_end(ours[seed]))[key] is not None and (b := at_end(theirs[seed]))[key] is not None
+            ]
+            if pairs:
+                first, second = [a for a, _ in pairs], [b for _, b in pairs]
+                won = sum(a < b for a, b in pairs)
+                found.append(Compared(setting, n, other, title, ratio([(first, second)]), won, len(pairs)))
     return found
 
 
@@ -470,25 +453,24 @@ def _ratios(rows: Sequence[Row]) -> str:
         "| LP-GP-UCB / another method, at the end | | " + " | ".join(MEASURES) + " |",
         "|---|---|" + "---|" * len(MEASURES),
     ]
-    for setting, drawn in SETTINGS.items():
-        for other in OTHERS:
-            mine = {one.title: one for one in found if (one.setting, one.other) == (setting, other)}
-            if mine:
-                shown = [
-                    f"{words(one.ratio)}, {one.won} of {one.runs}" if (one := mine.get(title)) else "–"
-                    for title in MEASURES
-                ]
-                name = f"{drawn.words}, n = {drawn.checkpoints[-1]:,}"
-                lines.append(f"| {name} | {other} | " + " | ".join(shown) + " |")
+    for setting, n, other in product(SETTINGS, LENGTHS, OTHERS):
+        mine = {one.title: one for one in found if (one.setting, one.n, one.other) == (setting, n, other)}
+        if mine:
+            shown = [
+                f"{words(one.ratio)}, {one.won} of {one.runs}" if (one := mine.get(title)) else "–"
+                for title in MEASURES
+            ]
+            lines.append(f"| {SETTINGS[setting].words}, n = {n:,} | {other} | " + " | ".join(shown) + " |")
     return "\n".join(lines)
 
 
 def cells(runs: int) -> list[Cell]:
-    """The grid: even seeds; settings with a share of less than one have fewer."""
+    """The grid: even seeds; lengths with a share of less than one have fewer. The shortest runs come first."""
     return [
-        {"setting": setting, "method": method, "seed": 2 * i, "n": drawn.checkpoints[-1], "limit": LIMIT}
+        {"setting": setting, "method": method, "seed": 2 * i, "n": n, "limit": LIMIT}
+        for n in LENGTHS
         for setting, drawn in SETTINGS.items()
-        for i in range(max(round(runs * drawn.share), 1))
+        for i in range(max(round(runs * drawn.horizons[n]), 1) if n in drawn.horizons else 0)
         for method in METHODS
     ]
 
@@ -497,8 +479,8 @@ def main() -> None:
     """Run what is missing, then report."""
     chosen = options(__doc__, runs=20)
     if chosen.smoke:
-        tiny: list[Cell] = [{**cell, "n": 12} for cell in cells(1) if cell["setting"] in ("hills", "plane")]
-        rows = run_here(run, tiny)
+        tiny: list[Cell] = [{**cell, "n": 12} for cell in cells(1) if (cell["setting"], cell["n"]) in SMOKE]
+        rows = [{**row, "n": 500} for row in run_here(run, tiny)]
     elif chosen.report:
         rows = finished(NAME)
     else:
