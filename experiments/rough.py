@@ -12,7 +12,8 @@ LP-GP-UCB      Algorithm 1 with k = 0 and bands of cells, as the package does it
                sharpens the certificate most
 LP0            the same with Algorithm 1 alone: for the regret
 LP0, one band  the same with one band of all observations: what the bands of cells buy
-GP-UCB         the point of the highest upper bound of one adaptive band, the band that LP-GP-UCB has
+GP-UCB         the point of the highest upper bound of one adaptive band, the band that LP-GP-UCB has; "sharpened":
+               every second trial is where it sharpens the certificate most, by the rule of LP-GP-UCB, without cells
 IGP-UCB        mu + beta_t sigma of Chowdhury and Gopalan, with the realised gain
 BKB            the sketched posterior with the realised gain
 pi-GP-UCB      the package's, over the cube
@@ -63,7 +64,7 @@ from quadrat.randomness import generator
 
 NAME = "rough"
 NORM, NOISE, DELTA = 1.0, 0.3, 0.05
-METHODS = ("LP-GP-UCB", "LP0", "LP0, one band", "GP-UCB", "IGP-UCB", "BKB", "pi-GP-UCB")
+METHODS = ("LP-GP-UCB", "LP0", "LP0, one band", "GP-UCB, sharpened", "GP-UCB", "IGP-UCB", "BKB", "pi-GP-UCB")
 CELLS, OTHERS = METHODS[:3], METHODS[3:]
 LIMIT = 30.0  # CPU seconds of a run
 SMOKE = (("hills", 500), ("plane", 500))
@@ -200,14 +201,20 @@ class GPUCB(OverLattice):
 
     def index(self) -> Array:
         """Return the lowest upper bound of the rungs, before it is clipped to B, shape (A,)."""
+        ends = [
+            posterior.mean + reach * np.sqrt(np.maximum(posterior.variance, 0.0))
+            for posterior, reach in zip(self.posteriors, self._reaches(), strict=True)
+        ]
+        return np.asarray(np.min(ends, axis=0))
+
+    def _reaches(self) -> list[float]:
+        """Return what deviations are multiplied by, by rung."""
         base = self.posteriors[0]
         squared = NOISE**2 * 2 * (log(1 / (0.9 * DELTA)) + base.gain) + self.regulariser * self.quadratic[0]
-        upper = np.full(len(self.points), np.inf)
-        for posterior, quadratic in zip(self.posteriors, self.quadratic, strict=True):
-            reach = sqrt(max(squared / posterior.regulariser + NORM**2 - float(quadratic), 0.0))
-            deviation = np.sqrt(np.maximum(posterior.variance, 0.0))
-            np.minimum(upper, posterior.mean + reach * deviation, out=upper)
-        return upper
+        return [
+            sqrt(max(squared / posterior.regulariser + NORM**2 - float(quadratic), 0.0))
+            for posterior, quadratic in zip(self.posteriors, self.quadratic, strict=True)
+        ]
 
     def tell(self, i: int, x: Array, y: float) -> None:  # noqa: ARG002
         """Take in the value y observed at x, shape (D,)."""
@@ -216,6 +223,34 @@ class GPUCB(OverLattice):
             left = y - float(posterior.mean[j])
             self.quadratic[rung] += left**2 / (float(posterior.variance[j]) + posterior.regulariser)
             posterior.observe(j, y)
+
+
+class Sharpened(GPUCB):
+    """GP-UCB of which every second trial is where it lowers the variance of f(x) - f(z) most.
+
+    z has the highest lower bound, x the largest bound of f(x) - f(z): as `LPGPUCB(goal="certificate")`, over the
+    lattice.
+    """
+
+    def ask(self, i: int) -> Array:
+        """Return the point of evaluation i, shape (D,)."""
+        if i % 2 == 0:
+            return super().ask(i)
+        lowers, apart = [], []
+        reaches = self._reaches()
+        for posterior, reach in zip(self.posteriors, reaches, strict=True):
+            lowers.append(posterior.mean - reach * np.sqrt(np.maximum(posterior.variance, 0.0)))
+        z = int(np.argmax(np.max(lowers, axis=0)))
+        for posterior, reach in zip(self.posteriors, reaches, strict=True):
+            to_z = posterior.column(z)
+            variance = posterior.variance + to_z[z] - 2 * to_z
+            apart.append(posterior.mean - posterior.mean[z] + reach * np.sqrt(np.maximum(variance, 0.0)))
+        gap = np.min(apart, axis=0)
+        gap[z] = -np.inf
+        steer = self.posteriors[RUNGS.index(4.0)]
+        taken = (steer.column(int(np.argmax(gap))) - steer.column(z)) ** 2 / (steer.variance + steer.regulariser)
+        self.chosen = int(np.argmax(taken))
+        return np.asarray(self.points[self.chosen])
 
 
 class IGPUCB(OverLattice):
@@ -276,7 +311,9 @@ def chooser(setting: str, method: str, seed: int, n: int) -> Chooser:
     points = lattice(drawn.side, drawn.dimension)
     if method == "IGP-UCB":
         return IGPUCB(kernel, points, n, seed)
-    return GPUCB(kernel, points, seed) if method == "GP-UCB" else BKB(kernel, points, seed)
+    if method == "BKB":
+        return BKB(kernel, points, seed)
+    return Sharpened(kernel, points, seed) if method == "GP-UCB, sharpened" else GPUCB(kernel, points, seed)
 
 
 @cache
