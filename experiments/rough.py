@@ -68,6 +68,7 @@ METHODS = ("LP-GP-UCB", "LP0", "LP0, one band", "GP-UCB, sharpened", "GP-UCB", "
 CELLS, OTHERS = METHODS[:3], METHODS[3:]
 LIMIT = 30.0  # CPU seconds of a run
 SMOKE = (("hills", 500), ("plane", 500))
+ENOUGH = 20  # seeds, for a statement in words
 MOST = 1200  # distinct points of one band that certifies
 RUNGS = (1.0, 4.0, 16.0)  # of the adaptive band, at which GP-UCB looks
 _FUNCTION, _NOISE, _FIRST = 50, 51, 52  # name streams
@@ -482,6 +483,62 @@ def compared(rows: Sequence[Row]) -> list[Compared]:
                 won = sum(a < b for a, b in pairs)
                 found.append(Compared(setting, n, other, title, ratio([(first, second)]), won, len(pairs)))
     return found
+
+
+SAID = {
+    "certificate, bands of cells": ("its certificate by bands of cells", "narrower than that", "wider than that"),
+    "certificate, one band": ("its certificate by one band", "narrower than that", "wider than that"),
+    "mean regret": ("its cumulative regret", "lower than that", "higher than that"),
+    "mean regret, LP0": ("that of LP0, Algorithm 1 alone,", "lower than that", "higher than that"),
+}
+"""Title of a column: what is compared, and the words for less and more."""
+SERIOUS, ALONE = 4, "mean regret, LP0"  # seeds of a comparison that is counted; what is not about LP-GP-UCB
+
+
+def decided(one: Compared) -> int:
+    """Return -1 where ours is less by the 95 % interval, 1 where it is more, 0 where that is not known."""
+    if one.runs < SERIOUS:
+        return 0
+    _, low, high = one.ratio
+    return -1 if high < 1 else int(low > 1)
+
+
+def wins(rows: Sequence[Row]) -> bool:
+    """Whether LP-GP-UCB has less of everything than every other method, wherever there are enough seeds."""
+    counted = [one for one in compared(rows) if one.runs >= ENOUGH and one.title != ALONE]
+    return bool(counted) and all(decided(one) < 0 for one in counted)
+
+
+def verdict(rows: Sequence[Row]) -> str:
+    """Return what the page says first: the settings with enough seeds in words, the others as counts."""
+    found = [one for one in compared(rows) if one.runs >= SERIOUS]
+    many, few = (
+        [one for one in found if one.runs >= ENOUGH],
+        [one for one in found if one.runs < ENOUGH and one.title != ALONE],
+    )
+    parts = []
+    for setting, n in dict.fromkeys((one.setting, one.n) for one in many):
+        said = []
+        for title, (what, less, more) in SAID.items():
+            mine = [one for one in many if (one.setting, one.n, one.title) == (setting, n, title)]
+            for way, word in ((-1, f"{less} of"), (0, "not told apart from that of"), (1, f"{more} of")):
+                named = [f"{one.other} ({words(one.ratio)})" for one in mine if decided(one) == way]
+                if named:
+                    said.append(f"{what} is {word} {', '.join(named)}")
+        runs = max(one.runs for one in many if (one.setting, one.n) == (setting, n))
+        parts.append(f"{SETTINGS[setting].words}, n = {n:,}, {runs} seeds: {'; '.join(said)}")
+    text = (
+        "**Rough functions, short length-scales**, where the paper's idea should win: LP-GP-UCB (k = 0, bands of cells)"
+        f" over each other method, ratios with 95 % intervals, after as many evaluations and at most {LIMIT:.0f} CPU"
+        f" seconds. {'. '.join(parts) or 'No setting has enough seeds yet'}."
+    )
+    if few:
+        counts = {way: sum(decided(one) == way for one in few) for way in (-1, 0, 1)}
+        text += (
+            f" Elsewhere, with {SERIOUS} seeds or more, LP-GP-UCB has less in {counts[-1]} of {len(few)} comparisons, more in"
+            f" {counts[1]}, and {counts[0]} are not decided."
+        )
+    return text
 
 
 def _ratios(rows: Sequence[Row]) -> str:
