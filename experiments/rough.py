@@ -535,8 +535,8 @@ def verdict(rows: Sequence[Row]) -> str:
     if few:
         counts = {way: sum(decided(one) == way for one in few) for way in (-1, 0, 1)}
         text += (
-            f" Elsewhere, with {SERIOUS} seeds or more, LP-GP-UCB has less in {counts[-1]} of {len(few)} comparisons, more in"
-            f" {counts[1]}, and {counts[0]} are not decided."
+            f" Elsewhere, with {SERIOUS} seeds or more, LP-GP-UCB has less in {counts[-1]} of {len(few)} comparisons,"
+            f" more in {counts[1]}, and {counts[0]} are not decided."
         )
     return text
 

@@ -18,13 +18,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 import numpy as np
 
 from quadrat._core.arrays import Array
-from quadrat._core.printing import labelled
+from quadrat._core.printing import at_least, at_most, between, labelled
 from quadrat.confidence import AdaptiveBand, Certificate, certify
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Kernel
@@ -88,11 +87,6 @@ class Statements:
                 raise InvalidInput(f"{name}: expected True or False, got {said!r:.80}")
 
 
-def _outward(bound: float, rounding: str) -> str:
-    """Return a bound with six digits, rounded so that it still holds."""
-    return f"{float(Context(prec=6, rounding=rounding).create_decimal(repr(float(bound)))):.6g}"
-
-
 @dataclass(frozen=True)
 class CertifiedPoint:
     """A setting and what is certified of it, in the user's direction and units.
@@ -118,9 +112,7 @@ class CertifiedPoint:
     remaining_regret: float
 
     def _text(self) -> str:
-        low, high = self.certified_interval
-        gain = _outward(self.remaining_regret, ROUND_CEILING)
-        return f"{_outward(low, ROUND_FLOOR)} to {_outward(high, ROUND_CEILING)}; at most {gain} can be gained"
+        return f"{between(self.certified_interval)}; at most {at_most(self.remaining_regret)} can be gained"
 
 
 @dataclass(frozen=True, repr=False)
@@ -189,8 +181,8 @@ class Certification:
         for point in self.asked:
             lines += [("asked for", settings_text(point.params)), ("", point._text())]
         if self.best_possible is not None:
-            word, way = ("more", ROUND_CEILING) if self.direction == "maximize" else ("less", ROUND_FLOOR)
-            lines.append(("best possible", f"nowhere {word} than {_outward(self.best_possible, way)}"))
+            word, way = ("more", at_most) if self.direction == "maximize" else ("less", at_least)
+            lines.append(("best possible", f"nowhere {word} than {way(self.best_possible)}"))
         values, trials = (f"{n} {word}{'' if n == 1 else 's'}" for n, word in
                           [(self.n_values, "value"), (self.n_trials, "complete trial")])  # fmt: skip
         lines.append(("results", f"{values} of {trials}"))
