@@ -103,7 +103,7 @@ def _said(view: RunView, known: Sequence[Checkpoint]) -> str:
         words += f"; recommended: {number(found.value)}"
         if found.certified_interval is not None:
             low, high = found.certified_interval
-            words += f" (certified: {number(low)} to {number(high)})"
+            words += f" (certified: {ends_text((low, high), 4, certified=True)})"
         elif found.credible_interval is not None:
             low, high = found.credible_interval
             words += f" (90 % credible: {number(low)} to {number(high)})"
@@ -219,7 +219,7 @@ def _what_is_left(known: Sequence[Checkpoint]) -> list[Any]:
     certified = [(one.finished, one.certificate.value) for one in known if one.certificate.value is not None]
     if certified:
         x, y = [n for n, _ in certified], [value for _, value in certified]
-        hover = [f"after {n} trials: certified within {number(value, 5)}" for n, value in certified]
+        hover = [f"after {n} trials: certified within {at_most(value, 5)}" for n, value in certified]
         name, line = "certificate: the optimum is no further than this", {"color": CERTIFIED, "width": 2.2}
         return [scatter(hover, x=x, y=y, name=name, line=line, **thick)]
     estimated = [
