@@ -445,12 +445,13 @@ def _median(entries: Sequence[Row], key: str, form: str) -> str:
 
 
 MEASURES = {
-    "certificate, bands of cells": ("LP-GP-UCB", "cells"),
-    "certificate, one band": ("LP-GP-UCB", "one"),
-    "mean regret": ("LP-GP-UCB", "lost"),
-    "mean regret, LP0": ("LP0", "lost"),
+    "certificate, bands of cells": ("LP-GP-UCB", "cells", "cells"),
+    "certificate, one band": ("LP-GP-UCB", "one", "one"),
+    "certificate, ours by cells, theirs by one band": ("LP-GP-UCB", "cells", "one"),
+    "mean regret": ("LP-GP-UCB", "lost", "lost"),
+    "mean regret, LP0": ("LP0", "lost", "lost"),
 }
-"""Title of a column: which of ours is compared by what."""
+"""Title of a column: which of ours is compared, and by what of ours and of theirs."""
 
 
 @dataclass(frozen=True)
@@ -471,12 +472,12 @@ def compared(rows: Sequence[Row]) -> list[Compared]:
     found = []
     for setting, n, other in product(SETTINGS, LENGTHS, OTHERS):
         theirs = group(rows, setting, n, other)
-        for title, (method, key) in MEASURES.items():
+        for title, (method, our, their) in MEASURES.items():
             ours = group(rows, setting, n, method)
             pairs = [
-                (float(str(a[key])), float(str(b[key])))
+                (float(str(a[our])), float(str(b[their])))
                 for seed in sorted(ours.keys() & theirs.keys())
-                if (a := at_end(ours[seed]))[key] is not None and (b := at_end(theirs[seed]))[key] is not None
+                if (a := at_end(ours[seed]))[our] is not None and (b := at_end(theirs[seed]))[their] is not None
             ]
             if pairs:
                 first, second = [a for a, _ in pairs], [b for _, b in pairs]
@@ -488,8 +489,13 @@ def compared(rows: Sequence[Row]) -> list[Compared]:
 SAID = {
     "certificate, bands of cells": ("its certificate by bands of cells", "narrower than that", "wider than that"),
     "certificate, one band": ("its certificate by one band", "narrower than that", "wider than that"),
+    "certificate, ours by cells, theirs by one band": (
+        "its certificate by cells, beside theirs by one band,",
+        "narrower than that",
+        "wider than that",
+    ),
     "mean regret": ("its cumulative regret", "lower than that", "higher than that"),
-    "mean regret, LP0": ("that of LP0, Algorithm 1 alone,", "lower than that", "higher than that"),
+    "mean regret, LP0": ("the cumulative regret of LP0, Algorithm 1 alone,", "lower than that", "higher than that"),
 }
 """Title of a column: what is compared, and the words for less and more."""
 SERIOUS, ALONE = 4, "mean regret, LP0"  # seeds of a comparison that is counted; what is not about LP-GP-UCB
@@ -522,20 +528,20 @@ def verdict(rows: Sequence[Row]) -> str:
         for title, (what, less, more) in SAID.items():
             mine = [one for one in many if (one.setting, one.n, one.title) == (setting, n, title)]
             for way, word in ((-1, f"{less} of"), (0, "not told apart from that of"), (1, f"{more} of")):
-                named = [f"{one.other} ({words(one.ratio)})" for one in mine if decided(one) == way]
+                named = [f"{one.other} {words(one.ratio)}" for one in mine if decided(one) == way]
                 if named:
                     said.append(f"{what} is {word} {', '.join(named)}")
         runs = max(one.runs for one in many if (one.setting, one.n) == (setting, n))
-        parts.append(f"{SETTINGS[setting].words}, n = {n:,}, {runs} seeds: {'; '.join(said)}")
+        parts.append(f"{SETTINGS[setting].words}, n = {n:,}, {runs} seeds:\n\n" + "\n".join(f"- {one}" for one in said))
     text = (
         "**Rough functions, short length-scales**, where the paper's idea should win: LP-GP-UCB (k = 0, bands of cells)"
         f" over each other method, ratios with 95 % intervals, after as many evaluations and at most {LIMIT:.0f} CPU"
-        f" seconds. {'. '.join(parts) or 'No setting has enough seeds yet'}."
+        f" seconds. {' '.join(parts) or 'No setting has enough seeds yet.'}"
     )
     if few:
         counts = {way: sum(decided(one) == way for one in few) for way in (-1, 0, 1)}
         text += (
-            f" Elsewhere, with {SERIOUS} seeds or more, LP-GP-UCB has less in {counts[-1]} of {len(few)} comparisons,"
+            f"\n\nElsewhere, with {SERIOUS} seeds or more, it has less in {counts[-1]} of {len(few)} comparisons,"
             f" more in {counts[1]}, and {counts[0]} are not decided."
         )
     return text
