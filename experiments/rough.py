@@ -532,6 +532,11 @@ def verdict(rows: Sequence[Row]) -> str:
                 if named:
                     said.append(f"{what} is {word} {', '.join(named)}")
         runs = max(one.runs for one in many if (one.setting, one.n) == (setting, n))
+        here = [one for one in many if (one.setting, one.n) == (setting, n) and one.title != ALONE]
+        beaten = [other for other in OTHERS if all(decided(one) < 0 for one in here if one.other == other)]
+        left = [other for other in OTHERS if other not in beaten]
+        parts.append(f"It beats {' and '.join(beaten) or 'no method'} by everything that is compared")
+        parts[-1] += f", and does not beat {' and '.join(left)} by everything." if left else "."
         parts.append(f"{SETTINGS[setting].words}, n = {n:,}, {runs} seeds:\n\n" + "\n".join(f"- {one}" for one in said))
     text = (
         "**Rough functions, short length-scales**, where the paper's idea should win: LP-GP-UCB (k = 0, bands of cells)"
