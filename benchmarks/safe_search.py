@@ -50,7 +50,7 @@ from quadrat.optimizer.run import domain_of
 from quadrat.problems import RKHSFunction, draw_rkhs_function
 from quadrat.randomness import generator
 
-RUNS, EACH, SPEED_N, FITTED = 1000, 16, 120, 6
+RUNS, EACH, SPEEDS, SPEED_N, FITTED = 1000, 16, 40, 120, 6
 DELTA, EPSILON, MARGIN, GAIN, SHARE = 0.05, 0.1, 0.2, 0.25, 0.95
 LENGTHSCALES = {1: 0.2, 2: 0.4, 3: 0.7}
 KERNELS: dict[str, Callable[[float], Kernel]] = {
@@ -329,14 +329,14 @@ def run(method: str, problem: str, seed: int, n: int) -> Row:
     return recorded((method, problem, seed, n), lambda: outcome(method, problem, seed, n))
 
 
-def cells(runs: int, each: int, n: int, longest: int, fitted: int) -> list[Cell]:
+def cells(runs: int, each: int, speeds: int, n: int, longest: int, fitted: int) -> list[Cell]:
     """Return all runs; a quarter of those about safety first, and the others last."""
-    seeds = range(0, 2 * each, 2)
+    seeds, fast_seeds = range(0, 2 * each, 2), range(0, 2 * speeds, 2)
     safety: list[Cell] = [("safety", str(index), 2 * index, n) for index in range(runs)]
     found = safety[: runs // 4]
     fast = [name for name in SPEED if SPEED[name].dimension < 3]
     slow = [name for name in SPEED if SPEED[name].dimension == 3]
-    for names, some in ((fast, seeds), (slow, seeds[: max(each // 4, 1)])):
+    for names, some in ((fast, fast_seeds), (slow, fast_seeds[: max(speeds // 4, 1)])):
         found += [(rule, name, seed, longest) for seed in some for name in names for rule in (SAFE, SAFEOPT)]
     found += [("wrong", f"{how}: {where}", seed, n) for seed in seeds for how in WRONG for where in ABOUT]
     found += [("fitted", where, seed, n) for seed in range(0, 2 * fitted, 2) for where in ABOUT]
@@ -458,10 +458,10 @@ def _fitted(rows: Sequence[Row]) -> str:
 def main() -> None:
     chosen = options(__doc__, workers=True)
     if chosen.smoke:
-        print(tables([run(*cell) for cell in cells(8, 1, 8, 8, 1)]))
+        print(tables([run(*cell) for cell in cells(8, 1, 1, 8, 8, 1)]))
         return
     stamp(())  # before anything runs: what runs is what is on disk now
-    complete(ROWS, run, cells(RUNS, EACH, 40, SPEED_N, FITTED), workers=chosen.workers)
+    complete(ROWS, run, cells(RUNS, EACH, SPEEDS, 40, SPEED_N, FITTED), workers=chosen.workers)
     rows: list[Row] = read_rows(ROWS)
     commits = " and ".join(sorted({row["commit"] for row in rows}))
     publish(

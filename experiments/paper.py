@@ -22,6 +22,7 @@ EXPERIMENTS = (
     "violations",
     "certificates",
     "paper_settings",
+    "rough",
     "rates",
 )  # the longest comes last
 PAGES = ("paper_page", "methods_page")

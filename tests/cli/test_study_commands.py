@@ -10,6 +10,7 @@ import optuna
 import pytest
 
 import quadrat as qd
+from quadrat._core.printing import at_most, between
 from quadrat.cli import main
 
 
@@ -50,8 +51,8 @@ def test_best_says_what_the_method_of_the_study_certifies(folder: Path, capsys: 
     assert found["credible_interval"] is None
     assert main(["best"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert f"({low:.4g} to {high:.4g}, certified)" in out
-    assert f"certificate within {found['certificate']['value']:.4g} of the optimum" in out
+    assert f"({between((low, high), 4)}, certified)" in out
+    assert f"certificate within {at_most(found['certificate']['value'], 4)} of the optimum" in out
     assert "90 %" not in out
 
 

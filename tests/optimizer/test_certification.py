@@ -417,6 +417,19 @@ def test_other_numbers_are_not_taken_for_rounded_ones(scale: float, noise: float
         assert not any("grid" in note for note in told(given).certify(loose(noise * scale), **SAID).notes)
 
 
+def test_numbers_that_end_before_the_noise_begins_are_refused() -> None:
+    noise = [float(generator(9, i).normal()) for i in range(20)]
+    single = [float(np.float32(1e4 + value)) for value in noise]  # float32 has steps of .001 there
+    with pytest.raises(
+        NotAvailable, match=r"got 20 in single precision, of up to 1e\+04, whose last digit is worth 0\.00098"
+    ):
+        told(single).certify(loose(3e-4, 1e4), **SAID)
+    told(single).certify(loose(0.01, 1e4), **SAID)
+    with pytest.raises(NotAvailable, match=r"got 3 values, of up to 1e\+14, whose last digit is worth 0\.016"):
+        told([1e14 + value for value in noise[:3]]).certify(loose(3e-3, 1e14), **SAID)
+    told(noise).certify(loose(1e-30), **SAID)  # of an objective without noise: what rounding takes is nothing here
+
+
 def test_counts_with_the_noise_of_a_count_are_not_taken_for_rounded_ones() -> None:
     for seed in range(20):
         counts = [float(2 * generator(seed, i).integers(0, 9)) for i in range(4)] + [3.0]

@@ -8,6 +8,7 @@ import numpy as np
 import optuna
 import pytest
 
+from quadrat._core.printing import at_most
 from quadrat.loop import Result
 from quadrat.optimizer import FAILED, Measured, Optimizer
 from quadrat.plots import RunView, progress
@@ -45,7 +46,7 @@ def test_a_certified_run_shows_values_bounds_and_the_certificate(certified_view:
     report = certified_view.certificate
     assert certified_view.recommendation is not None
     whose = "" if report.params == certified_view.recommendation.params else "a point next to it is "
-    assert f"certificate: {whose}within {report.value:.3g} of the optimum under the stated" in words_of(figure)
+    assert f"certificate: {whose}within {at_most(report.value, 3)} of the optimum under the stated" in words_of(figure)
     best = found["best seen, noise included"]
     assert (best.x[-1], best.y[-1]) == (16, float(certified_view.values.min()))
     assert "x = " in found["trials"].hovertext[0]

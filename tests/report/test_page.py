@@ -12,6 +12,7 @@ import optuna
 import pytest
 
 import quadrat as qd
+from quadrat._core.printing import at_most, between
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.loop import Result
 from quadrat.optimizer.trial import number_text
@@ -173,9 +174,10 @@ def test_a_certified_run_is_called_certified(certified_run: Result, browser: Bro
     with browser.page(written(report_html(certified_run), tmp_path), width=390, height=844, dark=True) as page:
         assert certified_run.certificate is not None
         assert certified_run.certified_interval is not None
-        low, high = map(number_text, certified_run.certified_interval)
-        assert text_of(page, "#remaining") == f"≤ {number_text(certified_run.certificate)}"
-        assert f"Certified: {low} to {high}. Holds with probability 95 %" in text_of(page, ".card.value .said")
+        assert text_of(page, "#remaining") == f"≤ {at_most(certified_run.certificate)}"
+        assert f"Certified: {between(certified_run.certified_interval)}. Holds with probability 95 %" in text_of(
+            page, ".card.value .said"
+        )
         assert "credible" not in text_of(page, ".first")
         page.wait(DRAWN)
         assert page.run("document.getElementById('figure-cells') !== null")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 import numpy as np
 
-__all__ = ["labelled", "printed"]
+__all__ = ["at_least", "at_most", "between", "labelled", "printed"]
 
 _MOST = 12  # numbers of an array that are printed one by one
 _DIGITS = 6
@@ -49,6 +50,31 @@ def labelled(title: str, lines: list[tuple[str, str]]) -> str:
     """
     width = max(len(label) for label, _ in lines)
     return "\n".join([title, *(f"  {label:<{width}}  {text}" for label, text in lines if text)])
+
+
+def at_least(bound: float, digits: int = _DIGITS) -> str:
+    """Return a lower bound with a few digits, rounded down, so that what is printed holds where the bound does.
+
+    Examples
+    --------
+    >>> at_least(0.12399, 3), at_most(0.12301, 3), between((-0.12301, 0.12301), 3)
+    ('0.123', '0.124', '-0.124 to 0.124')
+    """
+    return _outward(bound, ROUND_FLOOR, digits)
+
+
+def at_most(bound: float, digits: int = _DIGITS) -> str:
+    """Return an upper bound with a few digits, rounded up."""
+    return _outward(bound, ROUND_CEILING, digits)
+
+
+def between(interval: tuple[float, float], digits: int = _DIGITS) -> str:
+    """Return the ends of a certified interval, rounded outwards."""
+    return f"{at_least(interval[0], digits)} to {at_most(interval[1], digits)}"
+
+
+def _outward(bound: float, rounding: str, digits: int) -> str:
+    return f"{float(Context(prec=digits, rounding=rounding).create_decimal(repr(float(bound)))):.{digits}g}"
 
 
 def _text(value: object) -> str:

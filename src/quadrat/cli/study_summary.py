@@ -11,6 +11,7 @@ from optuna.trial import FrozenTrial
 from rich.table import Table
 from rich.text import Text
 
+from quadrat._core.printing import at_most, between
 from quadrat.cli.screen import brief, sparkline, visible
 from quadrat.cli.study_model import StudyModel
 from quadrat.cli.trial_table import shown
@@ -146,7 +147,8 @@ def value_text(found: Recommendation) -> str:
     for interval, kind in ((found.certified_interval, "certified"), (found.credible_interval, "90 %")):
         if interval is not None:
             exact = kind != "certified" and found.distribution is not None and found.distribution.is_certain
-            bounds = "exactly" if exact else f"{interval[0]:.4g} to {interval[1]:.4g}, {kind}"
+            ends = between(interval, 4) if kind == "certified" else f"{interval[0]:.4g} to {interval[1]:.4g}"
+            bounds = "exactly" if exact else f"{ends}, {kind}"
             return f"{found.value:.6g} ({bounds if found.too_few is None else TOO_FEW + ' how sure that is'})"
     return f"{found.value:.6g}"
 
@@ -179,7 +181,7 @@ def certificate_text(report: CertificateReport) -> str:
     """Return how far from the optimum the recommended point can be, or why that is not certified."""
     if report.value is None:
         return f"none: {report.reason}"
-    return f"within {report.value:.4g} of the optimum, under the stated assumptions"
+    return f"within {at_most(report.value, 4)} of the optimum, under the stated assumptions"
 
 
 def _level_set(report: LevelSetReport) -> str:

@@ -18,6 +18,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from quadrat._core.printing import at_most, between
 from quadrat.cli.screen import brief, visible
 from quadrat.cli.study_model import StudyModel, model_of
 from quadrat.cli.trial_table import shown
@@ -133,6 +134,9 @@ class TuneScreen(logging.Handler):
             gap = None if model.certificate is None else model.certificate.value
         interval = "" if bounds is None else f"{bounds[0]:.4g} to {bounds[1]:.4g}"
         shortfall = "" if gap is None else f"{gap:.3g}"
+        if self._columns is _CERTIFIED:  # what is printed holds, too
+            interval = "" if bounds is None else between(bounds, 4)
+            shortfall = "" if gap is None else at_most(gap, 3)
         return str(trial.number), value, f"{found.value:.6g}", interval, shortfall, self._left()
 
     def _left(self) -> str:

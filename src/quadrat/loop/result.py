@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from quadrat._core.html import Piece, block, pairs
-from quadrat._core.printing import labelled
+from quadrat._core.printing import at_most, labelled
 from quadrat.errors import NotAvailable
 from quadrat.methods.statements import Gain, Mixture
 from quadrat.optimizer import BestSeen, Optimizer, TrialRecord
@@ -233,7 +233,7 @@ class Result(Stated):
     def _certificate(self) -> str:
         if self.certificate is None:
             return f"none: {self.certificate_reason}"
-        return f"within {number_text(self.certificate)} of the optimum, under the stated assumptions"
+        return f"within {at_most(self.certificate)} of the optimum, under the stated assumptions"
 
 
 def _row(record: TrialRecord) -> dict[str, Any]:

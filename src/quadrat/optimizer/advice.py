@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from quadrat._core.printing import at_most
 from quadrat.methods.statements import Gain
 from quadrat.optimizer.method_choice import DEFAULT_METHOD, keeps_limits
 from quadrat.optimizer.reports import CertificateReport, Recommendation
@@ -182,11 +183,13 @@ def _certified(now: Situation) -> Advice | None:
     if certified is None:
         return None
     if now.limit is not None and certified <= now.limit:
-        return Advice("stop", f"Stop: nothing is more than {certified:.3g} better, and {now.limit:g} is little to you.")
+        return Advice(
+            "stop", f"Stop: nothing is more than {at_most(certified, 3)} better, and {now.limit:g} is little to you."
+        )
     if now.limit is None and now.noise is not None and certified <= now.noise:
         less = "which is less than the noise of one result"
-        return Advice("stop", f"Stop: nothing is more than {certified:.3g} better, {less}.")
-    left = f"Stop if {certified:.3g} is little to you, and go on if not"
+        return Advice("stop", f"Stop: nothing is more than {at_most(certified, 3)} better, {less}.")
+    left = f"Stop if {at_most(certified, 3)} is little to you, and go on if not"
     return Advice("go on", f"{left}: nothing is better by more than that{_else(now)}.")
 
 

@@ -18,13 +18,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 import numpy as np
 
 from quadrat._core.arrays import Array
-from quadrat._core.printing import labelled
+from quadrat._core.printing import at_least, at_most, between, labelled
 from quadrat.confidence import AdaptiveBand, Certificate, certify
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Kernel
@@ -57,6 +56,7 @@ MAX_CELLS = 4096
 _MOST_POINTS = 5000  # distinct settings: the six factors of the band take n^3 operations and n^2 numbers each
 _ENOUGH_VALUES = 5  # on one grid before that is taken for rounding
 _STEPS = (1.0, 2.0, 2.5, 5.0)  # to which people and instruments round, times powers of ten
+_HARMLESS = 1e-9  # of B s: what bands allow their own rounding
 _LARGEST = 1e100  # beyond which no value is taken for a rounded one: that stated noise is as large is refused
 _BY_CHANCE = 1e-3  # that values on a finer step, which noise explains, all lie on a coarser one
 _MANY_TO_ONE_SIDE = 5  # values with symmetric noise are so with probability 1/16
@@ -87,11 +87,6 @@ class Statements:
                 raise InvalidInput(f"{name}: expected True or False, got {said!r:.80}")
 
 
-def _outward(bound: float, rounding: str) -> str:
-    """Return a bound with six digits, rounded so that it still holds."""
-    return f"{float(Context(prec=6, rounding=rounding).create_decimal(repr(float(bound)))):.6g}"
-
-
 @dataclass(frozen=True)
 class CertifiedPoint:
     """A setting and what is certified of it, in the user's direction and units.
@@ -117,9 +112,7 @@ class CertifiedPoint:
     remaining_regret: float
 
     def _text(self) -> str:
-        low, high = self.certified_interval
-        gain = _outward(self.remaining_regret, ROUND_CEILING)
-        return f"{_outward(low, ROUND_FLOOR)} to {_outward(high, ROUND_CEILING)}; at most {gain} can be gained"
+        return f"{between(self.certified_interval)}; at most {at_most(self.remaining_regret)} can be gained"
 
 
 @dataclass(frozen=True, repr=False)
@@ -188,8 +181,8 @@ class Certification:
         for point in self.asked:
             lines += [("asked for", settings_text(point.params)), ("", point._text())]
         if self.best_possible is not None:
-            word, way = ("more", ROUND_CEILING) if self.direction == "maximize" else ("less", ROUND_FLOOR)
-            lines.append(("best possible", f"nowhere {word} than {_outward(self.best_possible, way)}"))
+            word, way = ("more", at_most) if self.direction == "maximize" else ("less", at_least)
+            lines.append(("best possible", f"nowhere {word} than {way(self.best_possible)}"))
         values, trials = (f"{n} {word}{'' if n == 1 else 's'}" for n, word in
                           [(self.n_values, "value"), (self.n_trials, "complete trial")])  # fmt: skip
         lines.append(("results", f"{values} of {trials}"))
@@ -261,6 +254,7 @@ def certification_of(
     check_missing(statements, failed=failed, unfinished=unfinished)
     _check_copied(given.kernel, run)
     x, y = _observations(run.history)
+    _check_digits(assumptions, given.ceiling, y)
     rounded = _check_rounded(assumptions, y)
     points, rows = np.unique(x, axis=0, return_inverse=True)
     if len(points) > _MOST_POINTS:
@@ -497,6 +491,27 @@ def _lengthscales_in(data: object) -> list[Array]:
     if isinstance(data, Kernel):
         return [np.atleast_1d(np.asarray(getattr(data, "lengthscales", []), dtype=np.float64))]
     return [found for one in data for found in _lengthscales_in(one)] if isinstance(data, list | tuple) else []
+
+
+def _check_digits(assumptions: RunAssumptions, ceiling: float, y: Array) -> None:
+    """Refuse numbers that end before the noise begins, such as large ones in single precision; `ceiling` is B s.
+
+    Numbers of one size lie on a grid, however they came about. Where its step is no more than the rounding that the
+    band itself allows for, nothing is lost.
+    """
+    largest = float(np.abs(y).max())
+    if assumptions.values_within is not None or largest > _LARGEST:
+        return
+    single = len(y) >= _ENOUGH_VALUES and largest < 1e30 and bool(np.all(y == y.astype(np.float32)))
+    step = float(np.spacing(np.float32(largest) if single else np.float64(largest)))
+    if step <= max(2 * assumptions.sigma, _HARMLESS * ceiling):
+        return
+    raise NotAvailable(
+        f"certify: expected values with all their digits, got {len(y)} {'in single precision' if single else 'values'},"
+        f" of up to {largest:.4g}, whose last digit is worth {step:.2g}, more than twice the noise of"
+        f" {assumptions.sigma:g}: they were rounded to it; take the offset off before the value is stored"
+        f"{', or store it in double precision' if single else ''}"
+    )
 
 
 def _check_rounded(assumptions: RunAssumptions, y: Array) -> list[str]:

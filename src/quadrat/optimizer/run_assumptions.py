@@ -253,7 +253,7 @@ def _in_both_units(name: str, parameter: object, share: float) -> str:
         return f"{name} {share:.4g} of its axis"
     if not parameter.log:
         width = parameter.high - parameter.low
-        return f"{name} {share * width:.4g} ({share:.4g} of {parameter.low:g} to {parameter.high:g})"
+        return f"{name} {share * width:.4g} ({share:.4g} of {parameter.low:.10g} to {parameter.high:.10g})"
     exponent = share * log(parameter.high / parameter.low)
     factor = f"a factor of {2.718281828459045**exponent:.4g}" if exponent < 100 else f"a factor of e^{exponent:.4g}"
-    return f"{name} {factor} ({share:.4g} of {parameter.low:g} to {parameter.high:g}, log scale)"
+    return f"{name} {factor} ({share:.4g} of {parameter.low:.10g} to {parameter.high:.10g}, log scale)"

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from quadrat._core.arrays import Array
+from quadrat._core.printing import at_least, at_most
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.methods.base import Method, Search
 from quadrat.methods.safe.fitted import FittedSafeSearch
@@ -197,11 +198,11 @@ class SafeRegionReport:
         if self.reason is not None:
             return f"nothing is certified: {self.reason}"
         assert self.remaining is not None
-        safe, reach = (f"{100 * share:.3g} %" for share in (self.share, self.reachable_share))
+        safe, reach = f"{at_least(100 * self.share, 3)} %", f"{at_most(100 * self.reachable_share, 3)} %"
         grows = "" if self.may_grow else "; it can hardly grow: to reach what lies apart, state more safe settings"
         return (
             f"{safe} of the space certified, at most {reach} within reach{grows}; nothing within reach is better than"
-            f" the recommended point by more than {self.remaining:.4g}"
+            f" the recommended point by more than {at_most(self.remaining, 4)}"
         )
 
     def __repr__(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from quadrat._core.arrays import as_number
+from quadrat._core.printing import between
 from quadrat.errors import NotAvailable
 from quadrat.methods.auto.output_transform import LEAST_SPREAD
 from quadrat.methods.statements import CREDIBLE_LEVEL, Gain, Mixture
@@ -100,7 +101,9 @@ class Stated:
 
     def _said(self) -> list[tuple[str, str]]:
         """Return what is printed of it, each line with its label."""
-        certified = ("certified interval", interval_text(self.certified_interval, "under the stated assumptions"))
+        interval = self.certified_interval
+        said = "" if interval is None else f"{between(interval)}  (under the stated assumptions)"
+        certified = ("certified interval", said)
         if self.too_few is not None and self.credible_interval is not None:
             return [("credible interval", f"{TOO_FEW}: {self.too_few}"), certified]
         if self.distribution is not None and self.distribution.is_certain:

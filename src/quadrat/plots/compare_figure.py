@@ -11,7 +11,7 @@ import numpy as np
 from quadrat._core.arrays import as_number
 from quadrat.errors import InvalidInput
 from quadrat.plots.run_view import RunView, Source, params_text
-from quadrat.plots.style import INK, PALETTE, finish, graph_objects, log_axis, number, plain, scatter
+from quadrat.plots.style import INK, PALETTE, ends_text, finish, graph_objects, log_axis, number, plain, scatter
 
 __all__ = ["compare"]
 
@@ -100,7 +100,7 @@ def _run(name: str, view: RunView, style: dict[str, Any], optimum: float | None)
     if found is not None and not view.space.contexts:
         interval = found.certified_interval or found.credible_interval
         kind = "certified" if found.certified_interval is not None else "90 % credible"
-        ends = "" if interval is None else f"<br>{kind}: {number(interval[0])} to {number(interval[1])}"
+        ends = "" if interval is None else f"<br>{kind}: {ends_text(interval, 4, certified=kind == 'certified')}"
         hover = [f"<b>{name} recommends: {number(found.value, 6)}</b>{ends}<br>{params_text(found.params)}"]
         look = {"symbol": "diamond", "size": 10, "color": style["color"], "line": {"color": INK, "width": 1}}
         label = {"name": f"{name}: recommended", "legendgroup": name, "showlegend": False}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from quadrat._core.printing import at_most
 from quadrat.plots.run_view import CHECKPOINTS, LINES, Checkpoint, RunView, Source, params_text, trial_text
 from quadrat.plots.style import (
     BEST,
@@ -16,6 +17,7 @@ from quadrat.plots.style import (
     FITTED,
     RECOMMENDED,
     band,
+    ends_text,
     error_bars,
     finish,
     graph_objects,
@@ -101,7 +103,7 @@ def _said(view: RunView, known: Sequence[Checkpoint]) -> str:
         words += f"; recommended: {number(found.value)}"
         if found.certified_interval is not None:
             low, high = found.certified_interval
-            words += f" (certified: {number(low)} to {number(high)})"
+            words += f" (certified: {ends_text((low, high), 4, certified=True)})"
         elif found.credible_interval is not None:
             low, high = found.credible_interval
             words += f" (90 % credible: {number(low)} to {number(high)})"
@@ -109,7 +111,7 @@ def _said(view: RunView, known: Sequence[Checkpoint]) -> str:
         if certificate.value is not None:
             # The certificate is about the point that it names, which may be another one next to the recommended.
             whose = "" if certificate.params == found.params else "a point next to it is "
-            words += f"; certificate: {whose}within {number(certificate.value, 3)} of the optimum"
+            words += f"; certificate: {whose}within {at_most(certificate.value, 3)} of the optimum"
             words += " under the stated assumptions"
         elif found.estimated_gain is not None:
             words += f"; estimated gain left {number(found.estimated_gain, 3)}"
@@ -207,7 +209,7 @@ def _recommendation_text(one: Checkpoint) -> str:
     lines = [f"<b>recommended after {one.finished} trials: {number(found.value, 6)}</b>"]
     for name, interval in (("90 % credible", found.credible_interval), ("certified", found.certified_interval)):
         if interval is not None:
-            lines.append(f"{name}: {number(interval[0], 5)} to {number(interval[1], 5)}")
+            lines.append(f"{name}: {ends_text(interval, 5, certified=name == 'certified')}")
     return "<br>".join([*lines, params_text(found.params)])
 
 
@@ -217,7 +219,7 @@ def _what_is_left(known: Sequence[Checkpoint]) -> list[Any]:
     certified = [(one.finished, one.certificate.value) for one in known if one.certificate.value is not None]
     if certified:
         x, y = [n for n, _ in certified], [value for _, value in certified]
-        hover = [f"after {n} trials: certified within {number(value, 5)}" for n, value in certified]
+        hover = [f"after {n} trials: certified within {at_most(value, 5)}" for n, value in certified]
         name, line = "certificate: the optimum is no further than this", {"color": CERTIFIED, "width": 2.2}
         return [scatter(hover, x=x, y=y, name=name, line=line, **thick)]
     estimated = [

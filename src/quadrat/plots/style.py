@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from quadrat._core.printing import between
 from quadrat.errors import NotAvailable
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "SCALE",
     "SCALE_DOWN",
     "band",
+    "ends_text",
     "error_bars",
     "finish",
     "graph_objects",
@@ -109,6 +111,13 @@ def shortened(text: object, most: int) -> str:
 def number(value: float, digits: int = 4) -> str:
     """Write a number as people do: 0.0123, 1.5e-07, −2."""
     return f"{value:.{digits}g}".replace("-", "−")
+
+
+def ends_text(interval: tuple[float, float], digits: int, *, certified: bool) -> str:
+    """Write an interval as people do; the ends of a certified one are rounded outwards."""
+    if certified:
+        return between(interval, digits).replace("-", "−")
+    return f"{number(interval[0], digits)} to {number(interval[1], digits)}"
 
 
 def tinted(colour: str, opacity: float) -> str:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from html import escape
 
+from quadrat._core.printing import at_least, at_most, between
 from quadrat.errors import NotAvailable
 from quadrat.optimizer import CertificateReport, Recommendation
 from quadrat.optimizer.advice import advise, situation_of
@@ -33,10 +34,7 @@ def interval_strip(interval: tuple[float, float], value: float, seen: float, kin
     def at(x: float) -> float:
         return _MARGIN + (100 - 2 * _MARGIN) * (x - low) / (high - low)
 
-    said = (
-        f"{kind} interval from {number_text(interval[0])} to {number_text(interval[1])}, estimate {number_text(value)},"
-        f" best seen {number_text(seen)}"
-    )
+    said = f"{kind} interval from {_ends(interval, kind)}, estimate {number_text(value)}, best seen {number_text(seen)}"
     left, right = at(interval[0]), at(interval[1])
     fill = "var(--certified)" if kind == "certified" else "var(--band)"
     opacity = ' fill-opacity="0.45"' if kind == "certified" else ""
@@ -125,11 +123,16 @@ def _subtitle(told: ReportSource) -> str:
     return f"{searched}{total:,} {'trial' if total == 1 else 'trials'}: {counts}"
 
 
+def _ends(interval: tuple[float, float], kind: str) -> str:
+    """Return the ends of an interval; those of a certified one are rounded outwards."""
+    return between(interval) if kind == "certified" else f"{number_text(interval[0])} to {number_text(interval[1])}"
+
+
 def _value(found: Recommendation, interval: tuple[float, float] | None, kind: str, delta: float | None) -> Judgement:
     text = number_text(found.value)
     if interval is None:
         return Judgement(text, "The mean of what was measured there. The method has no model, so there is no interval.")
-    ends = f"{number_text(interval[0])} to {number_text(interval[1])}"
+    ends = _ends(interval, kind)
     if kind == "certified":
         sure = "" if delta is None else f" with probability {100 * (1 - delta):.4g} %"
         said = f"Certified: {ends}. Holds{sure} if the stated assumptions do."
@@ -146,9 +149,9 @@ def _remaining(view: RunView, found: Recommendation, certificate: CertificateRep
     if certificate.value is not None:
         best = ""
         if certificate.best_possible is not None:
-            side = "above" if view.maximizes else "below"
-            best = f" No setting is {side} {number_text(certificate.best_possible)}."
-        most = number_text(certificate.value)
+            side, way = ("above", at_most) if view.maximizes else ("below", at_least)
+            best = f" No setting is {side} {way(certificate.best_possible)}."
+        most = at_most(certificate.value)
         said = f"Certified: within {most} of the optimum, under the stated assumptions.{best}"
         return Judgement(f"≤ {most}", said)
     if certificate.rejected is not None:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quadrat._core.arrays import Array, Bools, Growing, Ints
+from quadrat._core.printing import at_least, at_most
 from quadrat.confidence import AdaptiveBand, Assumptions
 from quadrat.confidence.bands import contradiction
 
@@ -74,8 +75,9 @@ class Guard:
         'the load is at least 0.25 there, and its limit is 0'
         """
         assert self.limit is not None
-        word, bound, limit = ("at least", -high, -self.limit) if self.turned else ("at most", high, self.limit)
-        return f"{self.name} is {word} {bound + 0.0:.4g} there, and its limit is {limit + 0.0:.4g}"
+        if self.turned:
+            return f"{self.name} is at least {at_least(0.0 - high, 4)} there, and its limit is {0.0 - self.limit:.4g}"
+        return f"{self.name} is at most {at_most(high + 0.0, 4)} there, and its limit is {self.limit + 0.0:.4g}"
 
 
 class SafeBounds:

@@ -24,6 +24,7 @@ from typing import ClassVar
 import numpy as np
 
 from quadrat._core.arrays import Array, Bools, Ints
+from quadrat._core.printing import at_least, at_most
 from quadrat.confidence import Certificate
 from quadrat.confidence.bands import default_regulariser
 from quadrat.errors import InvalidInput
@@ -294,9 +295,9 @@ class SafeSearch(Search):
         assert region.best_reachable is not None
         assert interval is not None
         return (
-            f"a safe search says nothing of what is out of reach; {region.volume(SAFE):.1%} of the space is certified"
-            " to be safe, and nothing within reach is better than the recommended point by more than"
-            f" {max(region.best_reachable - interval[0], 0.0):.4g}"
+            f"a safe search says nothing of what is out of reach; {at_least(100 * region.volume(SAFE), 3)} % of the"
+            " space is certified to be safe, and nothing within reach is better than the recommended point by more than"
+            f" {at_most(max(region.best_reachable - interval[0], 0.0), 4)}"
         )
 
     def safe_region(self) -> SafeRegion:
