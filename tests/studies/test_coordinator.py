@@ -180,6 +180,19 @@ def test_a_trial_that_kills_this_process_again_and_again_has_failed_and_the_stud
     assert study.trials[1].params not in calls
 
 
+def test_a_trial_that_has_failed_is_told_before_the_next_one_kills_this_process(tmp_path: Path) -> None:
+    """Or else an objective that always kills its process would have its first trial running for ever."""
+
+    def killing(params: dict[str, Any]) -> float:
+        raise Killed
+
+    for killed in range(7):
+        study = study_at(tmp_path / "log")
+        with pytest.raises(Killed):
+            run(study, killing, n_trials=4)
+        assert [trial.state.name for trial in study.trials] == ["FAIL"] * (killed // 3) + ["RUNNING"]
+
+
 def test_a_trial_that_somebody_interrupted_is_evaluated_however_often(tmp_path: Path) -> None:
     for _ in range(5):
         interrupted_at_the_second_trial(study_at(tmp_path / "log"), KeyboardInterrupt)
