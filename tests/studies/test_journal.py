@@ -116,6 +116,36 @@ def test_optunas_own_backend_cannot_read_such_a_file(tmp_path: Path) -> None:
         list(JournalFileBackend(str(path)).read_logs(0))
 
 
+@pytest.mark.parametrize("more", [b"", b"\0" * 9, b"\0" * 300], ids=["half", "zeros", "many zeros"])
+def test_a_record_that_another_program_wrote_behind_half_a_record_stays(more: bytes, tmp_path: Path) -> None:
+    """As Optuna's backend does after a kill of ours; that one reads all of it again as soon as ours has written."""
+    records = [{"op_code": number, "worker_id": "a", "attr": {"op_code": [number]}} for number in range(4)]
+    path = tmp_path / "journal"
+    SoundJournalBackend(str(path)).append_logs(records[:2])
+    whole = path.read_bytes()
+    first = whole.index(b"\n") + 1
+    for size in range(first + (not more), len(whole)):
+        path.write_bytes(whole[:size] + more)
+        JournalFileBackend(str(path)).append_logs(records[2:3])
+        with pytest.raises(ValueError, match=r"."):
+            lines_in(path)
+        backend = SoundJournalBackend(str(path))
+        assert list(backend.read_logs(0)) == [records[0], records[2]]
+        backend.append_logs(records[3:])
+        expected = [records[0], *records[2:]]
+        assert list(backend.read_logs(0)) == list(JournalFileBackend(str(path)).read_logs(0)) == expected
+
+
+def test_a_line_of_many_beginnings_is_no_record(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    SoundJournalBackend(str(path)).append_logs(LINES)
+    with path.open("ab") as file:
+        file.write(b'{"op_code":' * 100_000 + b"\n")
+    assert list(SoundJournalBackend(str(path)).read_logs(0)) == LINES
+    SoundJournalBackend(str(path)).append_logs([{"op": 9}])
+    assert lines_in(path) == [*LINES, {"op": 9}]
+
+
 def test_a_study_lives_in_it(tmp_path: Path) -> None:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     path = tmp_path / "journal"
