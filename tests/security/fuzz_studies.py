@@ -122,7 +122,7 @@ def read_hostile_study(rng: Random, folder: Path) -> Outcome:
 
 
 def read_hostile_study_by_all(rng: Random, folder: Path) -> Outcome:
-    """Write a study, and run every command on it as it was written, a report on every fifth; say whether one took it."""
+    """Write a study, and run every command on it as it was written, a report on every fifth; say if one took it."""
     with _written_study(rng, folder) as inside, kept_short():
         journal = inside / "quadrat.journal"
         whole = journal.read_bytes()
