@@ -100,8 +100,8 @@ _NUMBERS = (0.0, 1.0, -1.5, 1e200, -1e308, 1.7e308, 5e-324, math.inf, -math.inf)
 _STUDY_ATTRIBUTES = ("quadrat:space", "quadrat:method", "quadrat:seed", "quadrat:coordinator", "quadrat:version")
 _TRIAL_ATTRIBUTES = ("quadrat:values", "quadrat:sem", "quadrat:failure", "quadrat:evaluations", "quadrat:owner")
 _SYSTEM_ATTRIBUTES = (
-    "quadrat:params:0", "quadrat:params:1", "quadrat:evaluations", "quadrat:owner", "quadrat:row", "constraints",
-    "constraints:c", "fixed_params",
+    "quadrat:params:0", "quadrat:params:1", "quadrat:evaluations", "quadrat:owner", "quadrat:row", "quadrat:asked",
+    "constraints", "constraints:c", "fixed_params",
 )  # fmt: skip
 _PLAIN = {name: inner for name, inner in SPACE.to_dict().items() if name != "n"}
 _UNIT = _PLAIN["x"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -22,7 +23,7 @@ import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.loop.workers import ExecutorGone, Finished, Here, OnExecutor, WorkerDied, Workers
 from quadrat.studies import Coordinator, telling
-from quadrat.studies.lease import Lease
+from quadrat.studies.lease import ASKED, Lease, note_asking
 from quadrat.studies.notes import METHOD
 from quadrat.studies.telling import FAILURE
 from quadrat.studies.trials import REPLICATES, STANDARD_ERROR
@@ -216,6 +217,18 @@ def test_a_trial_that_was_asked_but_has_no_owner_yet_is_taken_over(tmp_path: Pat
     study.ask()
     run(study, n_trials=2)
     assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs to know which processes live")
+def test_a_trial_that_is_being_asked_is_left_to_whom_asked_it(tmp_path: Path) -> None:
+    """`quadrat ask` in the moment in which its trial has no parameters; one of a process that is dead is taken over."""
+    study = study_at(tmp_path / "log")
+    for _ in range(4):
+        note_asking(study, study.ask()._trial_id)
+    for trial, change in zip(study.trials[1:], ({"pid": 1}, {"pid": "../etc"}, {"kernel": "other"}), strict=True):
+        study._storage.set_trial_system_attr(trial._trial_id, ASKED, {**trial.system_attrs[ASKED], **change})
+    run(study, n_trials=4)
+    assert [trial.state.name for trial in study.trials] == ["RUNNING", "COMPLETE", "COMPLETE", "RUNNING"]
 
 
 def test_a_trial_that_somebody_else_evaluates_is_left_to_them(tmp_path: Path) -> None:

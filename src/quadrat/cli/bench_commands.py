@@ -27,6 +27,7 @@ from quadrat.errors import InvalidInput, NotAvailable, QuadratError, SpaceExhaus
 from quadrat.optimizer.outcome import FAILED, Estimate
 from quadrat.space import Space
 from quadrat.studies.distributions import suggest
+from quadrat.studies.lease import note_asking
 from quadrat.studies.notes import kept_method, kept_space
 from quadrat.studies.opening import check_one_objective, find_study, open_study
 from quadrat.studies.results_file import ResultsFile, read_results, write_results
@@ -158,7 +159,8 @@ def tell_file(
     found = read_results(path, space, trials, value=value, sem=sem)
     study = beginning.open(storage, where, space)
     counts = _counts(found)
-    write_results(study, found.results, space)
+    added = write_results(study, found.results, space)  # another process may have read the same file meanwhile
+    counts = {**counts, "added": added, "already_told": counts["already_told"] + counts["added"] - added}
     if as_json:
         print_json(counts)
         return
@@ -182,6 +184,7 @@ def _asked(study: Study, space: Space) -> tuple[int, dict[str, Any], str]:
         raise SpaceExhausted(f"ask: {ended}")
     trial = study.ask()
     try:
+        note_asking(study, trial._trial_id)  # or a coordinator that begins now takes it for one that nobody ended
         params = suggest(trial, space)
         return trial.number, params, why_chosen(study._storage.get_trial(trial._trial_id)) or "the only setting"
     except BaseException:  # such as Ctrl-C: nobody knows of this trial, so nobody would end it
@@ -281,7 +284,7 @@ def _counted(path: str, found: ResultsFile, counts: Mapping[str, Any]) -> str:
         f"{many(counts['added'], 'trial')} added" if counts["added"] else "",
         f"{_trials(counts['told'])} told" if counts["told"] else "",
         f"{counts['failed']} of these failed" if counts["failed"] else "",
-        f"{many(found.known, 'row')} known already" if found.known else "",
+        f"{many(counts['already_told'], 'row')} known already" if counts["already_told"] else "",
         f"{many(found.unmeasured, 'row')} without a result" if found.unmeasured else "",
         f"not used: {', '.join(found.ignored)}" if found.ignored else "",
     ]

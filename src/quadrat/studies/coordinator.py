@@ -34,7 +34,7 @@ from quadrat.studies.answering import give_up
 from quadrat.studies.distributions import suggest
 from quadrat.studies.evaluation import TRIAL_ID
 from quadrat.studies.finish_order import BEGUN, OWNER, owner_note
-from quadrat.studies.lease import Lease
+from quadrat.studies.lease import Lease, is_being_asked
 from quadrat.studies.notes import keep_space, kept_method
 from quadrat.studies.outage import Outage, is_away
 from quadrat.studies.recommendation import run_of
@@ -187,7 +187,7 @@ class Coordinator:
                 self._first_failures = None
             if trial.state is not TrialState.RUNNING or trial.number in known:
                 continue
-            if OWNER in trial.user_attrs or not trial.params:
+            if (OWNER in trial.user_attrs or not trial.params) and not is_being_asked(trial):
                 _logger.warning("trial %d was begun and not ended; it is evaluated again", trial.number)
                 self._evaluations[trial.number] = trial.system_attrs.get(BEGUN, int(OWNER in trial.user_attrs))
                 with self._unless_over(trial.number):

@@ -140,8 +140,10 @@ def read_results(
     return ResultsFile(results, known + repeated, repeated, unmeasured, reader.ignored)
 
 
-def write_results(study: Study, results: list[FileResult], space: Space) -> None:
-    """Write results into a study: into the trials that were asked, or as trials of their own; the list is emptied.
+def write_results(study: Study, results: list[FileResult], space: Space) -> int:
+    """Write results into a study: into the trials that were asked, or as trials of their own; return how many are new.
+
+    The list is emptied.
 
     Raises
     ------
@@ -151,13 +153,14 @@ def write_results(study: Study, results: list[FileResult], space: Space) -> None
     asked = {one.trial._trial_id: one.trial.number for one in results if one.trial is not None}
     endings = {one.trial._trial_id: ending_of(one.reading) for one in results if one.trial is not None}
     refused = end_trials(study._storage, endings)
-    add_trials(study._storage, study._study_id, _trials_of(results, space))
+    added = add_trials(study._storage, study._study_id, _trials_of(results, space))
     if refused:
         numbers = ", ".join(str(asked[trial_id]) for trial_id in refused)
         raise TrialIsOver(
             f"number: expected trials that run, got {numbers}, which somebody told just now; what they were told then"
             " stays, and all other rows are in the study"
         )
+    return added
 
 
 def _trials_of(results: list[FileResult], space: Space) -> Iterator[FrozenTrial]:
