@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -473,3 +474,32 @@ def test_a_trial_that_runs_has_distributions_of_its_own(tmp_path: Path) -> None:
     assert [[*trial.distributions] for trial in study.trials] == [["x"], ["x", "y"], ["x"]]
     first, _, third = study.get_trials(deepcopy=False)
     assert first.distributions is third.distributions
+
+
+@pytest.mark.parametrize("reads_zones", [True, False])
+def test_times_that_another_version_of_optuna_wrote_compare(
+    reads_zones: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Optuna 5 writes the zone, 4 does not, and reads what there is: it could not sort trials of both."""
+    monkeypatch.setattr(journal, "_READS_ZONES", reads_zones and journal._READS_ZONES)
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    path = tmp_path / "journal"
+    study = optuna.create_study(storage=journal_storage(path), study_name="s")
+    for _ in range(2):
+        study.tell(study.ask(), 1.0)
+    study.add_trial(optuna.trial.create_trial(value=2.0))
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    for number, line in enumerate(lines):
+        for name in {"datetime_start", "datetime_complete"} & line.keys():
+            at = datetime.fromisoformat(line[name]).astimezone()
+            line[name] = (at if number % 2 else at.replace(tzinfo=None)).isoformat(timespec="microseconds")
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    trials = optuna.load_study(storage=journal_storage(path), study_name="s").trials
+    for before, after in zip(study.trials, trials, strict=True):
+        assert (before.datetime_start, before.datetime_complete) == (after.datetime_start, after.datetime_complete)
+    times = [time for trial in trials for time in (trial.datetime_start, trial.datetime_complete) if time is not None]
+    assert len(sorted(times)) == 6
+    assert all(time.tzinfo is None for time in times)
+    record = {"datetime_start": "2026-01-02T03:04:05.000006+01:00", "datetime_complete": None}
+    journal._Replay("").localize(record)
+    assert ("+" in str(record["datetime_start"])) == journal._READS_ZONES

@@ -20,6 +20,7 @@ _CURES = {
     errno.ENOLCK: "its file system has no locks: name a place on another one, or a database",
     errno.EMFILE: "allow more open files (ulimit -n)",
 }
+_MOVED = "SQLITE_READONLY_DBMOVED"  # of a file that was removed or replaced while it was open
 _OWN_LINE = "quadrat: "  # how errors of packages begin that were found to be other than they have to be
 _OF_STREAMS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)  # without the name of a file
 
@@ -47,6 +48,11 @@ def failure_line(error: BaseException, where: str | None) -> str | None:
     if _is_of_storage(error):
         from quadrat.studies.storage import place  # not above: Quadrat may refuse the Optuna that is installed
 
+        if any(getattr(getattr(one, "orig", None), "sqlite_errorname", "") == _MOVED for one in _causes(error)):
+            return (
+                f"storage: expected the database {place(where)} as it was when this command began, got nothing or another"
+                " file in its place; put it back, or start again with what is there now"
+            )
         place_of = f"storage: expected {place(where)} to answer and to take what is told, got {_reason(error)}"
         passes = isinstance(error, OSError) or any("OperationalError" in type(one).__name__ for one in _causes(error))
         return f"{place_of}{f'; {cure}' if cure else ''}{_KEPT}{_GOES_ON if passes else ''}"

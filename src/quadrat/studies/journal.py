@@ -28,10 +28,12 @@ import time
 import uuid
 from collections.abc import Generator, Sequence
 from contextlib import suppress
+from datetime import datetime
 from io import FileIO
 from pathlib import Path
 from typing import Any
 
+import optuna
 from optuna.distributions import BaseDistribution, json_to_distribution
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
@@ -47,6 +49,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+_READS_ZONES = int(optuna.__version__.split(".")[0]) >= 5
 _TAIL = 1 << 16  # bytes read at a time, backwards, to find the end of the last whole line
 _FIRST = b'{"op'  # how the first record of a journal begins
 _BEGIN = b'{"op_code":'  # how every record begins; within a text its quotation marks would be escaped
@@ -104,6 +107,7 @@ class _Replay(JournalStorageReplayResult):
 
     def _apply_create_trial(self, log: dict[str, Any]) -> None:
         texts, params = log.pop("distributions", {}), log.pop("params", {})
+        self.localize(log)
         if "system_attrs" in log:
             log["system_attrs"] = {sys.intern(name): value for name, value in log["system_attrs"].items()}
         before = len(self._trials)
@@ -116,6 +120,17 @@ class _Replay(JournalStorageReplayResult):
             trial.params = {name: distributions[name].to_external_repr(code) for name, code in params.items()}
             # Optuna changes those of trials that run, in place.
             trial.distributions = distributions if trial.state.is_finished() else dict(distributions)
+
+    def _apply_set_trial_state_values(self, log: dict[str, Any]) -> None:
+        self.localize(log)
+        super()._apply_set_trial_state_values(log)
+
+    def localize(self, log: dict[str, Any]) -> None:
+        """Have times without a zone in a record: Optuna 4 writes such, and could not compare them with those of 5."""
+        for name in () if _READS_ZONES else ("datetime_start", "datetime_complete"):
+            at = datetime.fromisoformat(text) if isinstance(text := log.get(name), str) else None
+            if at is not None and at.tzinfo is not None:
+                log[name] = at.astimezone().replace(tzinfo=None).isoformat(timespec="microseconds")
 
 
 class SoundJournalBackend(JournalFileBackend):

@@ -33,6 +33,7 @@ OF_OBJECTS = {
     "JournalStorage": ("_backend", "_replay_result", "_sync_with_backend", "_thread_lock"),
     "JournalStorageReplayResult": (
         "_apply_create_trial",
+        "_apply_set_trial_state_values",
         "_study_id_to_trial_ids",
         "_trials",
         "_worker_id_prefix",
