@@ -50,8 +50,8 @@ def failure_line(error: BaseException, where: str | None) -> str | None:
 
         if any(getattr(getattr(one, "orig", None), "sqlite_errorname", "") == _MOVED for one in _causes(error)):
             return (
-                f"storage: expected the database {place(where)} as it was when this command began, got nothing or another"
-                " file in its place; put it back, or start again with what is there now"
+                f"storage: expected the database {place(where)} as it was when this command began, got nothing or"
+                " another file in its place; put it back, or start again with what is there now"
             )
         place_of = f"storage: expected {place(where)} to answer and to take what is told, got {_reason(error)}"
         passes = isinstance(error, OSError) or any("OperationalError" in type(one).__name__ for one in _causes(error))
