@@ -519,3 +519,21 @@ def test_of_two_imports_at_once_one_says_that_it_added_the_rows(
     second = json.loads(out_of(capsys, *import_again))
     assert (second["added"], second["already_told"]) == (0, 2)
     assert len(study_of().trials) == 3
+
+
+@pytest.mark.parametrize("storage", ["big.journal", "sqlite:///big.db"])
+def test_an_import_into_a_study_with_many_trials_reads_none_of_them(
+    storage: str, folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A million of them in a database take gigabytes; unless the file names trials."""
+    monkeypatch.setattr(bench_commands, "_MANY", 4)
+    (folder / "old.csv").write_text("x,n,value\n" + "".join(f"0.{number},3,{number}\n" for number in range(1, 9)))
+    command = ["tell", "--csv", "old.csv", "--storage", storage]
+    with monkeypatch.context() as patched:
+        patched.setattr(Study, "get_trials", None)
+        assert "8 trials added.\nOf 8 complete trials" in out_of(capsys, *command, "--space", "space.toml")
+        (folder / "old.csv").write_text((folder / "old.csv").read_text() + "0.9,3,9\n")
+        assert "1 trial added; 8 rows known already." in out_of(capsys, *command)
+    [number] = [one["number"] for one in asked(capsys, "--storage", storage)]
+    (folder / "old.csv").write_text(f"number,x,n,value\n{number},,,7\n")
+    assert f"trial {number} told." in out_of(capsys, *command)
