@@ -181,6 +181,31 @@ def test_a_trial_that_kills_this_process_again_and_again_has_failed_and_the_stud
     assert study.trials[1].params not in calls
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_pool_of_an_objective_ends_its_processes(tmp_path: Path) -> None:
+    """By SIGTERM, which they would take for a wish that the run ends, and go on."""
+
+    def with_a_process(params: dict[str, Any]) -> float:
+        reads, writes = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(writes, b"ready")
+            time.sleep(60)
+            os._exit(0)
+        os.read(reads, 5)
+        os.kill(child, signal.SIGTERM)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGTERM
+        return value_of(params)
+
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    study = study_at(tmp_path / "log")
+    try:
+        assert run(study, with_a_process, n_trials=2) == "all 2 trials done"
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 2
+
+
 def test_a_trial_that_has_failed_is_told_before_the_next_one_kills_this_process(tmp_path: Path) -> None:
     """Or else an objective that always kills its process would have its first trial running for ever."""
 
