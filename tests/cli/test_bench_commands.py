@@ -19,7 +19,7 @@ from optuna.study import Study
 from optuna.trial import TrialState, create_trial
 
 import quadrat as qd
-from quadrat.cli import main
+from quadrat.cli import bench_commands, main
 from quadrat.space import Float, Int, Space
 
 SPACE = Space(x=Float(-1, 1), n=Int(1, 9))
@@ -499,3 +499,41 @@ def test_only_decimal_numbers_are_read(text: str, folder: Path, capsys: Capture)
     ):
         assert "expected " in refused(capsys, *arguments)
     assert (folder / "quadrat.journal").read_bytes() == before
+
+
+def test_of_two_imports_at_once_one_says_that_it_added_the_rows(
+    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "old.csv").write_text("x,n,value\n0.5,3,1\n0.25,3,2\n")
+    import_again = ["tell", "--csv", "old.csv", "--json"]
+    out_of(capsys, "ask", "--space", "space.toml")
+    write = bench_commands.write_results
+
+    def overtaken(*given: Any) -> int:
+        monkeypatch.setattr(bench_commands, "write_results", write)
+        first = json.loads(out_of(capsys, *import_again))
+        assert (first["added"], first["already_told"]) == (2, 0)
+        return write(*given)
+
+    monkeypatch.setattr(bench_commands, "write_results", overtaken)
+    second = json.loads(out_of(capsys, *import_again))
+    assert (second["added"], second["already_told"]) == (0, 2)
+    assert len(study_of().trials) == 3
+
+
+@pytest.mark.parametrize("storage", ["big.journal", "sqlite:///big.db"])
+def test_an_import_into_a_study_with_many_trials_reads_none_of_them(
+    storage: str, folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A million of them in a database take gigabytes; unless the file names trials."""
+    monkeypatch.setattr(bench_commands, "_MANY", 4)
+    (folder / "old.csv").write_text("x,n,value\n" + "".join(f"0.{number},3,{number}\n" for number in range(1, 9)))
+    command = ["tell", "--csv", "old.csv", "--storage", storage]
+    with monkeypatch.context() as patched:
+        patched.setattr(Study, "get_trials", None)
+        assert "8 trials added.\nOf 8 complete trials" in out_of(capsys, *command, "--space", "space.toml")
+        (folder / "old.csv").write_text((folder / "old.csv").read_text() + "0.9,3,9\n")
+        assert "1 trial added; 8 rows known already." in out_of(capsys, *command)
+    [number] = [one["number"] for one in asked(capsys, "--storage", storage)]
+    (folder / "old.csv").write_text(f"number,x,n,value\n{number},,,7\n")
+    assert f"trial {number} told." in out_of(capsys, *command)

@@ -86,3 +86,20 @@ def test_a_command_refuses_it_in_a_line_and_with_a_status(
         [line] = capsys.readouterr().err.splitlines()
         assert line.startswith(f"quadrat: storage: expected {where} to answer"), line
         assert "database or disk is full" in line
+
+
+@pytest.mark.parametrize("other", [None, b"another"])
+def test_a_database_that_was_removed_or_replaced_is_said_to_be(other: bytes | None, tmp_path: Path) -> None:
+    """What was told before is not kept there."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    path = tmp_path / "a.db"
+    study = optuna.create_study(storage=open_storage(f"sqlite:///{path}"))
+    path.unlink()
+    if other is not None:
+        path.write_bytes(other)
+    with pytest.raises(Exception, match=r"readonly database|commit") as caught:
+        study.set_user_attr("a", 1)
+    line = failure_line(caught.value, f"sqlite:///{path}")
+    assert line is not None
+    assert "expected the database" in line
+    assert "is kept" not in line

@@ -131,3 +131,33 @@ def test_of_several_studies_one_has_to_be_named(folder: Path, capsys: pytest.Cap
     assert "which has bowl, empty, got None" in capsys.readouterr().err
     assert main(["best", "--study", study.study_name]) == 2
     assert "at least one complete trial" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["export", "--csv"], ["report", "--output"]], ids=lambda words: words[0])
+def test_no_file_with_studies_is_written_over(
+    command: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By whatever name, and also where it is the storage of other studies."""
+    optuna.create_study(storage="sqlite:///other.db")
+    (folder / "link.csv").symlink_to("quadrat.journal")
+    for name in ("quadrat.journal", "link.csv", "other.db"):
+        before = (folder / name).read_bytes()
+        assert main([*command, name]) == 2
+        assert "expected a file of its own" in capsys.readouterr().err
+        assert (folder / name).read_bytes() == before
+    (folder / "earlier").write_text("an earlier one")
+    assert main([*command, "earlier"]) == 0
+
+
+@pytest.mark.parametrize(
+    "command", [["ask", "--space", "space.toml"], ["show"], ["export"], ["tune", "objective.py:f", "-n", "1"]]
+)
+@pytest.mark.parametrize("where", ["sqlite://", "sqlite:///:memory:", "sqlite+pysqlite:///file:x?mode=memory&uri=true"])
+def test_a_database_in_memory_is_refused(
+    command: list[str], where: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a command is told would be gone when it ends."""
+    (folder / "space.toml").write_text('[x]\ntype = "float"\nlow = 0\nhigh = 1\n')
+    (folder / "objective.py").write_text("def f(trial):\n    return 1.0\n")
+    assert main([*command, "--storage", where]) == 2
+    assert "expected one that outlives this command" in capsys.readouterr().err

@@ -192,6 +192,11 @@ def starts_processes(params):
     return value(params)
 
 
+def uses_a_pool(params):
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        return sum(pool.map(value, [params]))
+
+
 def leaves_threads(params):
     threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
     return value(params)

@@ -13,6 +13,7 @@ import os
 import sys
 import time
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
 from datetime import datetime
@@ -31,70 +32,120 @@ from tests.security.study_example import SPACE, quiet
 
 from quadrat.studies.journal import journal_storage
 
-__all__ = ["ALL_COMMANDS", "read_hostile_study", "read_hostile_study_by_all", "write_hostile_study", "writes_seen"]
+__all__ = [
+    "COMMANDS",
+    "commands_run",
+    "read_hostile_study",
+    "read_hostile_study_by_all",
+    "write_hostile_study",
+    "writes_seen",
+]
 
-_COMMANDS = (
-    ("export",),
-    ("export", "--csv", "-"),
-    ("export", "--csv", "out.csv"),
-    ("show",),
-    ("show", "--json"),
-    ("best",),
-    ("best", "--json"),
-    ("report",),
-    ("ask",),
-    ("tell", "0", "0.5"),
-)
-_CHANCES = (6, 6, 4, 6, 6, 4, 2, 0.3, 3, 2)  # figures take their time
 _TUNING = "def f(trial):\n    return trial.suggest_float('x', -1, 1) ** 2\n"
-ALL_COMMANDS = (
-    *_COMMANDS,
-    ("show", "--last", "2"),
-    ("tell", "1", "nan"),
-    ("tell", "0", "--failed", "--reason", "broken"),
-    ("tell", "--csv", "results.csv"),
-    ("dashboard",),
-    ("tune", "objective.py:f", "-n", "8"),
-)
+_STATED = ("--unit-cube", "--norm-bound", "2", "--noise", "0.1", "--offset", "0")
+_SAID = ("--stated-before-data", "--every-value-counts", "--failures-ignore-noise")
+_SETTING = '{"x": 0.5, "y": 0}'
+_SPACE = """[x]
+type = "float"
+low = -1
+high = 1
+[kind]
+type = "categorical"
+choices = ["a", "b"]
+"""
+COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "export": ((), ("--csv", "-"), ("--csv", "out.csv")),
+    "show": (
+        (),
+        ("--json",),
+        ("--last", "2"),
+        ("--method", "LPGPUCB(kernel=Matern(2.5, 0.3), norm_bound=2, noise=0.1, budget=100)"),
+    ),
+    "best": ((), ("--json",), ("--space", "space.toml")),
+    "report": ((),),
+    "certify": (
+        _STATED,
+        (*_STATED, *_SAID),
+        (*_STATED, *_SAID, "--json"),
+        ("--lengthscale", "x=0.5", "--lengthscale", "y=0.5", *_STATED[1:], *_SAID, "--params", _SETTING),
+    ),
+    "ask": ((), ("-n", "3", "--json")),
+    "tell": (("0", "0.5"), ("0", "0.5", "0.75"), ("0", "nan"), ("0", "--failed", "--reason", "broken")),
+    "tell --csv": (("results.csv",), ("results.csv", "--json")),
+    "dashboard": ((),),
+    "tune": (("objective.py:f", "-n", "8"), ("objective.py:f", "-n", "8", "--json")),
+}
+"""The commands that open a study, each with the arguments of which one list is drawn for each study."""
+
+_CHANCES = (6, 6, 4, 0.3, 4, 3, 2, 2, 1, 0)  # of each command, where one alone is run; figures take their time
+_REPORTED = 0.2  # of the studies get a report, whose figures take longer than all other commands
+commands_run: Counter[str] = Counter()
+"""How often each command was run by `read_hostile_study_by_all`."""
+
 _LONGEST_LINE = 1500  # characters of an error
 _LONGEST = 60.0  # seconds of a command
+_REJECTED = 3  # status of certify where the results contradict what was stated
 _METHODS = (
     "Auto",
     "RandomSearch",
     "GPUCB(kernel=" + "9" * 5000 + ")",
     "LP0(kernel=Matern(2.5, " + "(" * 300 + "))",
     "LPGPUCB(kernel=Matern(2.5, 0.3), norm_bound=2, noise=0.1, budget=1e308)",
+    "GPUCB(kernel=Matern(2.5, 0.3), noise=0.1)",
+    "Auto(noise=0)",
+    "FittedSafe(limit=1e308, safe=[{'x': 0, 'y': 0}])",
     "Auto(",
 )
 _NUMBERS = (0.0, 1.0, -1.5, 1e200, -1e308, 1.7e308, 5e-324, math.inf, -math.inf)
 _STUDY_ATTRIBUTES = ("quadrat:space", "quadrat:method", "quadrat:seed", "quadrat:coordinator", "quadrat:version")
 _TRIAL_ATTRIBUTES = ("quadrat:values", "quadrat:sem", "quadrat:failure", "quadrat:evaluations", "quadrat:owner")
 _SYSTEM_ATTRIBUTES = (
-    "quadrat:params:0", "quadrat:params:1", "quadrat:evaluations", "quadrat:owner", "quadrat:row", "constraints",
-    "constraints:c", "fixed_params",
+    "quadrat:params:0", "quadrat:params:1", "quadrat:evaluations", "quadrat:owner", "quadrat:row", "quadrat:asked",
+    "constraints", "constraints:c", "fixed_params",
 )  # fmt: skip
 _PLAIN = {name: inner for name, inner in SPACE.to_dict().items() if name != "n"}
+_UNIT = _PLAIN["x"]
+_OWN: dict[str, BaseDistribution] = {
+    "x": FloatDistribution(-1, 1),
+    "y": FloatDistribution(-1, 1),
+    "kind": CategoricalDistribution(("a", "b")),
+}
 
 
 def read_hostile_study(rng: Random, folder: Path) -> Outcome:
     """Write a study, and run a command on it."""
     with _written_study(rng, folder) as inside:
-        [command] = rng.choices(_COMMANDS, _CHANCES)
-        return _run(command, inside)
+        [name] = rng.choices(list(COMMANDS), _CHANCES)
+        _write_files(inside)
+        with kept_short():
+            return _run(_drawn(rng, name), inside)
 
 
 def read_hostile_study_by_all(rng: Random, folder: Path) -> Outcome:
-    """Write a study, and run every command on it as it was written; return whether any of them took it."""
+    """Write a study, and run every command on it as it was written, a report on every fifth; say if one took it."""
     with _written_study(rng, folder) as inside, kept_short():
         journal = inside / "quadrat.journal"
         whole = journal.read_bytes()
-        (inside / "objective.py").write_text(_TUNING)
-        (inside / "results.csv").write_text("x,kind,value\n0.5,a,1.5\n")
+        _write_files(inside)
         outcomes = []
-        for command in ALL_COMMANDS:
+        for name in COMMANDS:
+            if name == "report" and rng.random() > _REPORTED:
+                continue
             journal.write_bytes(whole)
-            outcomes.append(_run(command, inside))
+            commands_run[name] += 1
+            outcomes.append(_run(_drawn(rng, name), inside))
     return "accepted" if "accepted" in outcomes else "refused"
+
+
+def _drawn(rng: Random, name: str) -> tuple[str, ...]:
+    return (*name.split(), *rng.choice(COMMANDS[name]))
+
+
+def _write_files(inside: Path) -> None:
+    """Write what arguments name."""
+    (inside / "objective.py").write_text(_TUNING)
+    (inside / "space.toml").write_text(_SPACE)
+    (inside / "results.csv").write_text("x,kind,value\n0.5,a,1.5\n")
 
 
 @contextmanager
@@ -113,14 +164,14 @@ def _written_study(rng: Random, folder: Path) -> Iterator[Path]:
 
 def _run(command: tuple[str, ...], inside: Path) -> Outcome:
     """Run a command; check its status, what it says and what it writes."""
-    begin = time.monotonic()
+    begin = _without_waiting()
     with writes_seen() as written:
         try:
             said = run_command(command)
         except BaseException as error:
             error.add_note(f"quadrat {' '.join(command)}")
             raise
-    assert time.monotonic() - begin < _LONGEST, (command, "took too long")
+    assert _without_waiting() - begin < _LONGEST, (command, "took too long")
     outside = [path for path in written if not (inside / path).resolve().is_relative_to(inside.resolve())]
     assert not outside, (command, outside)
     if command[0] != "tune" or "failed at" not in said.err:  # the log has what a suggestion of Optuna's raised
@@ -131,6 +182,8 @@ def _run(command: tuple[str, ...], inside: Path) -> Outcome:
         assert not said.out or json.loads(said.out, parse_constant=_no_number) is not None
     if said.status == 0:
         return "accepted"
+    if command[0] == "certify" and said.status == _REJECTED:
+        return "accepted"
     assert said.status == 2, (command, said)
     line = (said.err.splitlines() or [""])[-1]
     assert line.startswith("quadrat: "), (command, said.err)
@@ -140,42 +193,66 @@ def _run(command: tuple[str, ...], inside: Path) -> Outcome:
     return "refused"
 
 
+def _without_waiting() -> float:
+    """Return a time in seconds that goes on while this thread runs or sleeps, but not while it waits for its turn."""
+    try:
+        waited = int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
+    except OSError:  # not Linux
+        waited = 0.0
+    return time.monotonic() - waited
+
+
 def _no_number(word: str) -> float:
     raise AssertionError(f"{word} is no JSON")
 
 
 def write_hostile_study(rng: Random, path: Path) -> None:
-    """Write a study that Optuna takes; most of it is as it should be, or nothing would be reached behind it."""
-    directions = [StudyDirection.MINIMIZE, StudyDirection.MAXIMIZE][: 1 if rng.random() < 0.95 else 2]
-    name = "bowl" if rng.random() < 0.8 else "bowl" + _text(rng)
+    """Write a study that Optuna takes; most of it is as it should be, or nothing would be reached behind it.
+
+    Every second one is as our own, but for a few places: there commands get beyond the checks.
+    """
+    ours = rng.random() < 0.5
+    rate = 0.1 if ours else 1.0  # how often a thing is odd, as a share of how often it is in the others
+    directions = [StudyDirection.MINIMIZE, StudyDirection.MAXIMIZE][: 2 if rng.random() < 0.05 * rate else 1]
+    name = "bowl" + _text(rng) if rng.random() < 0.2 * rate else "bowl"
     study = optuna.create_study(study_name=name, storage=journal_storage(path), directions=directions)
+    names = ["x", rng.choice(("kind", "y"))]
+    if ours:
+        space = {"x": _UNIT, names[1]: _UNIT if names[1] == "y" else _PLAIN["kind"]}
+        study.set_user_attr("quadrat:space", space)
+        if rng.random() < 0.3:
+            study.set_user_attr("quadrat:method", rng.choice(_METHODS))
+    elif rng.random() < 0.2:
+        names = ["x" + _text(rng), rng.choice(("number", "value", "state", "n"))]
     for attribute in _STUDY_ATTRIBUTES:
-        if rng.random() < 0.15:
+        if rng.random() < 0.15 * rate:
             study.set_user_attr(attribute, _stored(_study_value(rng, attribute)))
-    names = ["x", "kind"] if rng.random() < 0.8 else ["x" + _text(rng), rng.choice(("number", "value", "state", "n"))]
-    distributions = {one: _distribution(rng) for one in names}
-    for _ in range(rng.randrange(7)):
-        _add_trial(rng, study, distributions, len(directions))
+    distributions = {one: _OWN[one] if ours else _distribution(rng) for one in names}
+    for number in range(rng.randrange(12 if ours else 7)):
+        states = [6, 8, 1, 2, 1] if number == 0 else [2 * rate, 8, rate, 2 * rate, rate]  # commands tell the first one
+        _add_trial(rng, study, distributions, states, rate)
 
 
-def _add_trial(rng: Random, study: optuna.Study, distributions: dict[str, BaseDistribution], objectives: int) -> None:
-    state = rng.choices(list(TrialState), [2, 8, 1, 2, 1])[0]
-    if rng.random() < 0.1:
+def _add_trial(
+    rng: Random, study: optuna.Study, distributions: dict[str, BaseDistribution], states: list[float], rate: float
+) -> None:
+    state = rng.choices(list(TrialState), states)[0]
+    if rng.random() < 0.1 * rate:
         distributions = {name: _distribution(rng) for name in distributions}
-    if rng.random() < 0.15:
+    if rng.random() < 0.15 * rate:
         distributions = {name: one for name, one in distributions.items() if rng.random() < 0.5}
-    number = [rng.random() if rng.random() < 0.8 else rng.choice(_NUMBERS) for _ in range(objectives)]
+    number = [rng.choice(_NUMBERS) if rng.random() < 0.2 * rate else rng.random() for _ in study.directions]
     try:
         trial = create_trial(
             state=state,
             values=number if state in (TrialState.COMPLETE, TrialState.PRUNED) else None,
             params={name: _param(rng, one) for name, one in distributions.items()},
             distributions=distributions,
-            user_attrs={name: _stored(_odd(rng)) for name in _TRIAL_ATTRIBUTES if rng.random() < 0.03},
-            system_attrs={name: _stored(_mark(rng, name)) for name in _SYSTEM_ATTRIBUTES if rng.random() < 0.04},
-            intermediate_values={step: rng.choice(_NUMBERS) for step in range(rng.randrange(2))},
+            user_attrs={name: _stored(_odd(rng)) for name in _TRIAL_ATTRIBUTES if rng.random() < 0.03 * rate},
+            system_attrs={name: _stored(_mark(rng, name)) for name in _SYSTEM_ATTRIBUTES if rng.random() < 0.04 * rate},
+            intermediate_values={step: rng.choice(_NUMBERS) for step in range(rng.randrange(2))} if rate == 1.0 else {},
         )
-        if rng.random() < 0.1:
+        if rng.random() < 0.1 * rate:
             trial.datetime_start = rng.choice((None, datetime(1, 1, 1), datetime(9999, 12, 31)))
         study.add_trial(trial)
     except (ValueError, TypeError, AttributeError):  # then Optuna does not store it either
@@ -251,6 +328,8 @@ def _param(rng: Random, distribution: BaseDistribution) -> Any:
     if isinstance(distribution, IntDistribution):
         return distribution.low + distribution.step * rng.randrange(3)
     assert isinstance(distribution, FloatDistribution)
+    if distribution == _OWN["x"] and rng.random() < 0.9:
+        return rng.uniform(-1, 1)
     return distribution.low if rng.random() < 0.3 else distribution.low * 0.5 + distribution.high * 0.5
 
 

@@ -24,7 +24,7 @@ __all__ = ["Outcome", "Tally", "Target", "run_cases"]
 Outcome: TypeAlias = Literal["accepted", "refused"]
 Target: TypeAlias = Callable[[Random, Path], Outcome]
 
-_LONGEST = 120.0  # seconds that a case may take: it takes milliseconds, so that more is a hang on any machine
+_LONGEST = 600.0  # seconds that a case may take: it takes milliseconds, so that more is a hang on any machine
 
 
 class _Hang(BaseException):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -22,7 +23,7 @@ import quadrat as qd
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.loop.workers import ExecutorGone, Finished, Here, OnExecutor, WorkerDied, Workers
 from quadrat.studies import Coordinator, telling
-from quadrat.studies.lease import Lease
+from quadrat.studies.lease import ASKED, Lease, note_asking
 from quadrat.studies.notes import METHOD
 from quadrat.studies.telling import FAILURE
 from quadrat.studies.trials import REPLICATES, STANDARD_ERROR
@@ -180,6 +181,44 @@ def test_a_trial_that_kills_this_process_again_and_again_has_failed_and_the_stud
     assert study.trials[1].params not in calls
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_pool_of_an_objective_ends_its_processes(tmp_path: Path) -> None:
+    """By SIGTERM, which they would take for a wish that the run ends, and go on."""
+
+    def with_a_process(params: dict[str, Any]) -> float:
+        reads, writes = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(writes, b"ready")
+            time.sleep(60)
+            os._exit(0)
+        os.read(reads, 5)
+        os.kill(child, signal.SIGTERM)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGTERM
+        return value_of(params)
+
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    study = study_at(tmp_path / "log")
+    try:
+        assert run(study, with_a_process, n_trials=2) == "all 2 trials done"
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 2
+
+
+def test_a_trial_that_has_failed_is_told_before_the_next_one_kills_this_process(tmp_path: Path) -> None:
+    """Or else an objective that always kills its process would have its first trial running for ever."""
+
+    def killing(params: dict[str, Any]) -> float:
+        raise Killed
+
+    for killed in range(7):
+        study = study_at(tmp_path / "log")
+        with pytest.raises(Killed):
+            run(study, killing, n_trials=4)
+        assert [trial.state.name for trial in study.trials] == ["FAIL"] * (killed // 3) + ["RUNNING"]
+
+
 def test_a_trial_that_somebody_interrupted_is_evaluated_however_often(tmp_path: Path) -> None:
     for _ in range(5):
         interrupted_at_the_second_trial(study_at(tmp_path / "log"), KeyboardInterrupt)
@@ -203,6 +242,18 @@ def test_a_trial_that_was_asked_but_has_no_owner_yet_is_taken_over(tmp_path: Pat
     study.ask()
     run(study, n_trials=2)
     assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs to know which processes live")
+def test_a_trial_that_is_being_asked_is_left_to_whom_asked_it(tmp_path: Path) -> None:
+    """`quadrat ask` in the moment in which its trial has no parameters; one of a process that is dead is taken over."""
+    study = study_at(tmp_path / "log")
+    for _ in range(4):
+        note_asking(study, study.ask()._trial_id)
+    for trial, change in zip(study.trials[1:], ({"pid": 1}, {"pid": "../etc"}, {"kernel": "other"}), strict=True):
+        study._storage.set_trial_system_attr(trial._trial_id, ASKED, {**trial.system_attrs[ASKED], **change})
+    run(study, n_trials=4)
+    assert [trial.state.name for trial in study.trials] == ["RUNNING", "COMPLETE", "COMPLETE", "RUNNING"]
 
 
 def test_a_trial_that_somebody_else_evaluates_is_left_to_them(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,36 @@ def test_optunas_own_backend_cannot_read_such_a_file(tmp_path: Path) -> None:
     backend.append_logs(LINES[1:])
     with pytest.raises(ValueError, match=r"."):
         list(JournalFileBackend(str(path)).read_logs(0))
+
+
+@pytest.mark.parametrize("more", [b"", b"\0" * 9, b"\0" * 300], ids=["half", "zeros", "many zeros"])
+def test_a_record_that_another_program_wrote_behind_half_a_record_stays(more: bytes, tmp_path: Path) -> None:
+    """As Optuna's backend does after a kill of ours; that one reads all of it again as soon as ours has written."""
+    records = [{"op_code": number, "worker_id": "a", "attr": {"op_code": [number]}} for number in range(4)]
+    path = tmp_path / "journal"
+    SoundJournalBackend(str(path)).append_logs(records[:2])
+    whole = path.read_bytes()
+    first = whole.index(b"\n") + 1
+    for size in range(first + (not more), len(whole)):
+        path.write_bytes(whole[:size] + more)
+        JournalFileBackend(str(path)).append_logs(records[2:3])
+        with pytest.raises(ValueError, match=r"."):
+            lines_in(path)
+        backend = SoundJournalBackend(str(path))
+        assert list(backend.read_logs(0)) == [records[0], records[2]]
+        backend.append_logs(records[3:])
+        expected = [records[0], *records[2:]]
+        assert list(backend.read_logs(0)) == list(JournalFileBackend(str(path)).read_logs(0)) == expected
+
+
+def test_a_line_of_many_beginnings_is_no_record(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    SoundJournalBackend(str(path)).append_logs(LINES)
+    with path.open("ab") as file:
+        file.write(b'{"op_code":' * 100_000 + b"\n")
+    assert list(SoundJournalBackend(str(path)).read_logs(0)) == LINES
+    SoundJournalBackend(str(path)).append_logs([{"op": 9}])
+    assert lines_in(path) == [*LINES, {"op": 9}]
 
 
 def test_a_study_lives_in_it(tmp_path: Path) -> None:
@@ -443,3 +474,32 @@ def test_a_trial_that_runs_has_distributions_of_its_own(tmp_path: Path) -> None:
     assert [[*trial.distributions] for trial in study.trials] == [["x"], ["x", "y"], ["x"]]
     first, _, third = study.get_trials(deepcopy=False)
     assert first.distributions is third.distributions
+
+
+@pytest.mark.parametrize("reads_zones", [True, False])
+def test_times_that_another_version_of_optuna_wrote_compare(
+    reads_zones: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Optuna 5 writes the zone, 4 does not, and reads what there is: it could not sort trials of both."""
+    monkeypatch.setattr(journal, "_READS_ZONES", reads_zones and journal._READS_ZONES)
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    path = tmp_path / "journal"
+    study = optuna.create_study(storage=journal_storage(path), study_name="s")
+    for _ in range(2):
+        study.tell(study.ask(), 1.0)
+    study.add_trial(optuna.trial.create_trial(value=2.0))
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    for number, line in enumerate(lines):
+        for name in {"datetime_start", "datetime_complete"} & line.keys():
+            at = datetime.fromisoformat(line[name]).astimezone()
+            line[name] = (at if number % 2 else at.replace(tzinfo=None)).isoformat(timespec="microseconds")
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    trials = optuna.load_study(storage=journal_storage(path), study_name="s").trials
+    for before, after in zip(study.trials, trials, strict=True):
+        assert (before.datetime_start, before.datetime_complete) == (after.datetime_start, after.datetime_complete)
+    times = [time for trial in trials for time in (trial.datetime_start, trial.datetime_complete) if time is not None]
+    assert len(sorted(times)) == 6
+    assert all(time.tzinfo is None for time in times)
+    record = {"datetime_start": "2026-01-02T03:04:05.000006+01:00", "datetime_complete": None}
+    journal._Replay("").localize(record)
+    assert ("+" in str(record["datetime_start"])) == journal._READS_ZONES

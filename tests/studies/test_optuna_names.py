@@ -99,6 +99,27 @@ def test_it_is_said_before_anything_else_fails() -> None:
     assert out.stderr.splitlines()[-1].startswith("ImportError: quadrat: expected names that Optuna "), out.stderr
 
 
+def test_what_cannot_be_made_any_more_is_said_likewise(monkeypatch: pytest.MonkeyPatch) -> None:
+    def examples() -> None:
+        raise ModuleNotFoundError("No module named 'optuna.storages._cached_storage'")
+
+    monkeypatch.setattr(optuna_names, "_examples", examples)
+    with pytest.raises(ImportError, match=r"does not have any more \(ModuleNotFoundError: .*pip install 'optuna"):
+        check_names()
+
+
+@pytest.mark.parametrize("command", ["show", "ask"])
+def test_the_command_says_it_in_a_line(command: str, tmp_path: Path) -> None:
+    program = (
+        "import sys, optuna.samplers._base as base; del base._process_constraints_after_trial\n"
+        "from quadrat.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    out = subprocess.run([sys.executable, "-c", program, command], capture_output=True, text=True, cwd=tmp_path)
+    assert out.returncode == 2, out.stderr
+    assert out.stderr.startswith("quadrat: expected names that Optuna ")
+    assert out.stderr.count("\n") == 1
+
+
 def test_the_requirement_is_that_of_the_package() -> None:
     project = (PACKAGE.parents[1] / "pyproject.toml").read_text()
     assert f'"{optuna_names.SUPPORTED}"' in project

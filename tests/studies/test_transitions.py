@@ -20,7 +20,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from optuna.distributions import FloatDistribution
+from optuna.distributions import FloatDistribution, IntDistribution
 from optuna.storages import BaseStorage, InMemoryStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.study import Study
@@ -33,8 +33,19 @@ from quadrat.studies import journal, transitions
 from quadrat.studies import lease as lease_module
 from quadrat.studies.journal import journal_storage
 from quadrat.studies.lease import Lease
+from quadrat.studies.storage import open_storage
 from quadrat.studies.telling import FAILURE, TrialIsOver, tell_outcome
-from quadrat.studies.transitions import ROW, Ending, add_trials, end_trial, end_trials, exchange
+from quadrat.studies.transitions import (
+    ROW,
+    Ending,
+    add_trials,
+    count_trials,
+    distributions_of,
+    end_trial,
+    end_trials,
+    exchange,
+    rows_in,
+)
 from quadrat.studies.trials import REPLICATES, STANDARD_ERROR, complete_constraints
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -458,3 +469,26 @@ def test_threads_on_a_database_do_it_once(attempt: str, tmp_path: Path) -> None:
 
         with ThreadPoolExecutor(len(studies)) as pool:
             assert sorted(pool.map(act, studies)) == [False, False, False, True]
+
+
+@pytest.mark.parametrize("url", [None, "journal", "sqlite:///study.db"])
+def test_what_is_known_of_a_study_is_what_its_trials_say(
+    url: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a database without reading them: Optuna's own count reads all, and takes gigabytes for a million."""
+    monkeypatch.chdir(tmp_path)
+    study = optuna.create_study(storage=None if url is None else open_storage(url), study_name="s")
+    study.ask({"x": FloatDistribution(0, 1)})
+    study.tell(study.ask({"x": FloatDistribution(0, 2), "n": IntDistribution(1, 3)}), 1.0)
+    place = study._storage, study._study_id
+    assert add_trials(*place, [row("first"), row("second")]) == 2
+    if url is not None and "://" in url:
+        monkeypatch.setattr(RDBStorage, "get_all_trials", None)
+        monkeypatch.setattr(RDBStorage, "_get_trials", None)
+    assert (count_trials(*place), count_trials(*place, TrialState.RUNNING)) == (4, 1)
+    assert count_trials(*place, TrialState.RUNNING, TrialState.COMPLETE) == 4
+    assert rows_in(*place) == {"first", "second"}
+    found = {(name, str(one)) for _, name, one in distributions_of(*place)}
+    mine = {("x", str(FloatDistribution(0, 2))), ("n", str(IntDistribution(1, 3)))}
+    assert found >= {("x", str(FloatDistribution(0, 1))), *mine}
+    assert {(name, str(one)) for number, name, one in distributions_of(*place) if number == 1} == mine

@@ -6,7 +6,7 @@ Each command is a process of its own: the study is all that they share.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from textwrap import fill
@@ -27,13 +27,15 @@ from quadrat.errors import InvalidInput, NotAvailable, QuadratError, SpaceExhaus
 from quadrat.optimizer.outcome import FAILED, Estimate
 from quadrat.space import Space
 from quadrat.studies.distributions import suggest
+from quadrat.studies.lease import note_asking
 from quadrat.studies.notes import kept_method, kept_space
-from quadrat.studies.opening import check_one_objective, find_study, open_study
+from quadrat.studies.opening import check_one_objective, check_trials, find_study, open_study
 from quadrat.studies.results_file import ResultsFile, read_results, write_results
 from quadrat.studies.running_trials import why_chosen
 from quadrat.studies.sampler import QuadratSampler
 from quadrat.studies.storage import open_storage, place
 from quadrat.studies.telling import FAILURE, TrialIsOver, tell_outcome
+from quadrat.studies.transitions import count_trials, rows_in
 
 __all__ = ["Beginning", "ask", "refuse", "tell", "tell_file"]
 
@@ -63,8 +65,8 @@ class Beginning:
             f"space: expected --space with a file that describes the parameters, because {what}, got no --space"
         )
 
-    def open(self, storage: BaseStorage | None, where: Where, space: Space) -> Study:
-        """Return the study; it is begun where it does not exist."""
+    def open(self, storage: BaseStorage | None, where: Where, space: Space, *, check: bool = True) -> Study:
+        """Return the study; it is begun where it does not exist. Its trials are read to be checked, or are not."""
         return open_study(
             open_storage(where.storage) if storage is None else storage,
             where.name,
@@ -72,6 +74,7 @@ class Beginning:
             direction=self.direction,
             method=self.method,
             seed=self.seed,
+            check=check,
         )
 
 
@@ -150,21 +153,30 @@ def tell_file(
 ) -> None:
     """Add the results in a CSV file, to a new study where there is none, and print what is recommended now."""
     storage = where.existing()
-    before = None if storage is None else find_study(storage, where.name)
+    before = None if storage is None else find_study(storage, where.name, check=False)
+    few, rows = True, None
     if before is not None:
         check_one_objective(before)
+        few = count_trials(before._storage, before._study_id) <= _MANY
+        rows = None if few else rows_in(before._storage, before._study_id)
     space = beginning.space_of(before, where)
-    trials = [] if before is None else before.get_trials(deepcopy=False)
-    found = read_results(path, space, trials, value=value, sem=sem)
-    study = beginning.open(storage, where, space)
+    found = read_results(path, space, _trials_when_needed(before), value=value, sem=sem, rows_known=rows)
+    study = beginning.open(storage, where, space, check=few)
     counts = _counts(found)
-    write_results(study, found.results, space)
+    added = write_results(study, found.results, space)  # another process may have read the same file meanwhile
+    counts = {**counts, "added": added, "already_told": counts["already_told"] + counts["added"] - added}
     if as_json:
         print_json(counts)
         return
     if before is None:
         Screen().say(f"New study {described(study, where)}.")
     _say_recommended(study, _counted(path, found, counts))
+
+
+def _trials_when_needed(study: Study | None) -> Iterator[FrozenTrial]:
+    if study is not None:
+        check_trials(study)
+        yield from study.get_trials(deepcopy=False)
 
 
 def refuse(expected: str, **options: object) -> None:
@@ -182,6 +194,7 @@ def _asked(study: Study, space: Space) -> tuple[int, dict[str, Any], str]:
         raise SpaceExhausted(f"ask: {ended}")
     trial = study.ask()
     try:
+        note_asking(study, trial._trial_id)  # or a coordinator that begins now takes it for one that nobody ended
         params = suggest(trial, space)
         return trial.number, params, why_chosen(study._storage.get_trial(trial._trial_id)) or "the only setting"
     except BaseException:  # such as Ctrl-C: nobody knows of this trial, so nobody would end it
@@ -238,10 +251,10 @@ def _running(study: Study, number: int) -> FrozenTrial:
 
 
 def _say_recommended(study: Study, first: str) -> None:
-    screen, storage = Screen(), study._storage
-    complete = storage.get_n_trials(study._study_id, TrialState.COMPLETE)
-    if complete > _MANY:  # they are counted, and not read: a million from a database take gigabytes
-        running = storage.get_n_trials(study._study_id, TrialState.RUNNING)
+    screen, kept = Screen(), (study._storage, study._study_id)
+    complete = count_trials(*kept, TrialState.COMPLETE)
+    if complete > _MANY:
+        running = count_trials(*kept, TrialState.RUNNING)
         _say(screen, first + (f" Without a result yet: {many(running, 'trial')}." if running else ""))
         screen.say(f"Of {complete:,} complete trials a recommendation takes long: quadrat best prints it.")
         return
@@ -281,7 +294,7 @@ def _counted(path: str, found: ResultsFile, counts: Mapping[str, Any]) -> str:
         f"{many(counts['added'], 'trial')} added" if counts["added"] else "",
         f"{_trials(counts['told'])} told" if counts["told"] else "",
         f"{counts['failed']} of these failed" if counts["failed"] else "",
-        f"{many(found.known, 'row')} known already" if found.known else "",
+        f"{many(counts['already_told'], 'row')} known already" if counts["already_told"] else "",
         f"{many(found.unmeasured, 'row')} without a result" if found.unmeasured else "",
         f"not used: {', '.join(found.ignored)}" if found.ignored else "",
     ]

@@ -6,8 +6,6 @@ import errno
 import os
 from traceback import walk_tb
 
-from quadrat.studies.storage import place
-
 __all__ = ["failure_line"]
 
 _STORAGES = ("optuna.storages", "quadrat.studies.journal", "sqlalchemy")  # modules in which storages raise
@@ -22,6 +20,8 @@ _CURES = {
     errno.ENOLCK: "its file system has no locks: name a place on another one, or a database",
     errno.EMFILE: "allow more open files (ulimit -n)",
 }
+_MOVED = "SQLITE_READONLY_DBMOVED"  # of a file that was removed or replaced while it was open
+_OWN_LINE = "quadrat: "  # how errors of packages begin that were found to be other than they have to be
 _OF_STREAMS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)  # without the name of a file
 
 
@@ -42,8 +42,17 @@ def failure_line(error: BaseException, where: str | None) -> str | None:
     """
     if isinstance(error, MemoryError):
         return "memory: expected enough for what was asked, got none any more; ask for less, or elsewhere"
+    if isinstance(error, ImportError) and str(error).startswith(_OWN_LINE):  # such as an Optuna that is too new
+        return str(error).removeprefix(_OWN_LINE)
     cure = _CURES.get(error.errno or 0) if isinstance(error, OSError) else None
     if _is_of_storage(error):
+        from quadrat.studies.storage import place  # not above: Quadrat may refuse the Optuna that is installed
+
+        if any(getattr(getattr(one, "orig", None), "sqlite_errorname", "") == _MOVED for one in _causes(error)):
+            return (
+                f"storage: expected the database {place(where)} as it was when this command began, got nothing or"
+                " another file in its place; put it back, or start again with what is there now"
+            )
         place_of = f"storage: expected {place(where)} to answer and to take what is told, got {_reason(error)}"
         passes = isinstance(error, OSError) or any("OperationalError" in type(one).__name__ for one in _causes(error))
         return f"{place_of}{f'; {cure}' if cure else ''}{_KEPT}{_GOES_ON if passes else ''}"

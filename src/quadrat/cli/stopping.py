@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+from quadrat._core.forks import undone_in_forks
+
 __all__ = ["GRACE", "STOPPED", "stopped_by_signals"]
 
 GRACE = 8.0  # seconds that a process has to end by itself after the second signal
@@ -42,8 +44,14 @@ def stopped_by_signals() -> Iterator[None]:
     fd = signal.set_wakeup_fd(writes, warn_on_full_buffer=False)
     thread = threading.Thread(target=_end_after_two, args=(reads, over), name="quadrat-signals", daemon=True)
     thread.start()
+
+    def undo() -> None:  # or a signal to a forked process would count as one to this one, and end both
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGTERM, before)
+
     try:
-        yield
+        with undone_in_forks(undo):
+            yield
     finally:
         over.set()
         signal.set_wakeup_fd(fd)

@@ -27,7 +27,14 @@ from quadrat.space import Space
 from quadrat.studies.notes import count_pruned, kept_method, read_in
 from quadrat.studies.opening import check_trials
 from quadrat.studies.results_file import rows_of, write_csv
-from quadrat.studies.storage import DEFAULT_JOURNAL, close_storage, open_storage, place
+from quadrat.studies.storage import (
+    DEFAULT_JOURNAL,
+    check_outlives,
+    check_output,
+    close_storage,
+    open_storage,
+    place,
+)
 
 __all__ = ["Where", "best_data", "best_json", "best_table", "export", "named", "opened", "print_json", "report"]
 
@@ -44,6 +51,7 @@ class Where:
         """Return the storage, without creating a file; None where there is none."""
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         path = DEFAULT_JOURNAL if self.storage is None else self.storage
+        check_outlives(path)
         return open_storage(self.storage) if "://" in path or Path(path).exists() else None
 
     def command(self, words: str) -> str:
@@ -81,6 +89,7 @@ def opened(name: str | None, storage: str | None, space: str | None = None) -> S
     where = DEFAULT_JOURNAL if storage is None else storage
     if "://" not in where and not Path(where).exists():
         raise InvalidInput(f"storage: expected a journal file or a URL, got {where}, which does not exist")
+    check_outlives(storage)
     opened_storage = open_storage(storage)
     names = [study.study_name for study in opened_storage.get_all_studies()]
     where = place(storage)
@@ -135,15 +144,16 @@ def export(study: Study, csv_path: str | None) -> str | None:
     """Write the trials as CSV to a file, or to standard output for "-"; without a path return them as JSON."""
     if csv_path is None:
         return json_text(rows_of(study))
+    written = io.StringIO()
+    write_csv(study, written)  # all of it before a file is opened, which is empty then
     if csv_path == "-":
-        written = io.StringIO()
-        write_csv(study, written)
         # A program that reads it gets what is there; a terminal would obey it.
         sys.stdout.write(visible(written.getvalue()) if sys.stdout.isatty() else written.getvalue())
         return None
+    check_output("csv", csv_path)
     try:
         with Path(csv_path).open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            write_csv(study, file)
+            file.write(written.getvalue())
     except OSError as error:
         raise InvalidInput(f"csv: expected a file that can be written, got {csv_path}: {error}") from error
     return None
@@ -157,6 +167,7 @@ def report(where: Where, output: str) -> None:
     """Write the report of a study to a file."""
     from quadrat.report import report_html
 
+    check_output("output", output)
     study = opened(where.name, where.storage, where.space)
     try:
         options = ["--study", study.study_name, *(["--storage", place(where.storage)] if where.storage else [])]

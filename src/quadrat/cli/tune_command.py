@@ -37,7 +37,7 @@ from quadrat.studies import DEFAULT_JOURNAL, Coordinator, ObjectiveReference, op
 from quadrat.studies.evaluation import DefineByRun, WithParams, run_trial
 from quadrat.studies.notes import kept_space
 from quadrat.studies.opening import SEED, open_study
-from quadrat.studies.storage import close_storage, place
+from quadrat.studies.storage import check_outlives, close_storage, place
 from quadrat.studies.telling import FAILURE
 
 __all__ = ["TuneOptions", "tune"]
@@ -150,6 +150,7 @@ def _opened_and_run(options: TuneOptions, output: TextIO, errors: TextIO) -> int
     reference = ObjectiveReference.read(options.objective)
     space = None if options.space is None else Space.from_file(options.space)
     reference.load()  # what is wrong with it is better known before the first trial
+    check_outlives(options.where)
     storage = open_storage(options.where)
     try:
         study = open_study(

@@ -112,7 +112,7 @@ class Loop:
         if self._retries is None and self._ends():
             self._workers.cancel()
         while not self._ends() and self._workers.room and self._start_one():
-            pass
+            self._tell_all()  # that one is not evaluated again, before the next one may end this process
         if not self._workers.busy and not self._untold and (self._ends() or self._workers.broken is None):
             return True
         for finished in self._workers.collect(self._patience()):

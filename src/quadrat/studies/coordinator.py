@@ -14,7 +14,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -22,6 +22,7 @@ import optuna
 from optuna.study import Study
 from optuna.trial import TrialState
 
+from quadrat._core.forks import undone_in_forks
 from quadrat._core.moved import renamed
 from quadrat.errors import InvalidInput, QuadratError
 from quadrat.loop.loop import Loop, failure_text
@@ -34,7 +35,7 @@ from quadrat.studies.answering import give_up
 from quadrat.studies.distributions import suggest
 from quadrat.studies.evaluation import TRIAL_ID
 from quadrat.studies.finish_order import BEGUN, OWNER, owner_note
-from quadrat.studies.lease import Lease
+from quadrat.studies.lease import Lease, is_being_asked
 from quadrat.studies.notes import keep_space, kept_method
 from quadrat.studies.outage import Outage, is_away
 from quadrat.studies.recommendation import run_of
@@ -187,7 +188,7 @@ class Coordinator:
                 self._first_failures = None
             if trial.state is not TrialState.RUNNING or trial.number in known:
                 continue
-            if OWNER in trial.user_attrs or not trial.params:
+            if (OWNER in trial.user_attrs or not trial.params) and not is_being_asked(trial):
                 _logger.warning("trial %d was begun and not ended; it is evaluated again", trial.number)
                 self._evaluations[trial.number] = trial.system_attrs.get(BEGUN, int(OWNER in trial.user_attrs))
                 with self._unless_over(trial.number):
@@ -319,18 +320,28 @@ class _Interrupts:
     def __init__(self) -> None:
         self.caught: list[int] = []
         self._before: dict[int, Any] = {}
+        self._forks = ExitStack()
 
     def __enter__(self) -> _Interrupts:
         if threading.current_thread() is threading.main_thread():  # elsewhere signals cannot be caught
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._before[number] = signal.signal(number, self._caught)
+            self._forks.enter_context(undone_in_forks(self._give_back_sigterm))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self._forks.close()
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    def _give_back_sigterm(self) -> None:
+        """Have a process that an objective forked end by SIGTERM, as `multiprocessing.Pool` ends its own.
+
+        SIGINT comes from a terminal to all of them: there the processes of a pool finish what runs, as this one does.
+        """
+        signal.signal(signal.SIGTERM, self._before[signal.SIGTERM])
 
     def _caught(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002  # what was interrupted goes on
         self.caught.append(number)

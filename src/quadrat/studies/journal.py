@@ -3,7 +3,8 @@
 Optuna's own file backend leaves two things to chance. A process that is killed while it writes leaves half a line, to
 which the next one appends: from then on the file cannot be read. And one that is killed while it holds the lock leaves
 the lock behind, for which others wait half a minute, or with Optuna 4.0 for ever. Here whoever appends first cuts off
-what is no record, under the lock: half a line, or what a power cut left, such as zeros.
+what is no record, under the lock: half a line, or what a power cut left, such as zeros. Where a program with Optuna's
+backend came first and wrote its record behind half a line, that record counts, and the half line becomes spaces.
 
 The lock has two parts. Processes of Quadrat wait for a lock of the operating system's, on the file `.locked`, which
 lets go when its process ends; then for one on the journal itself, which has other such files beside each of its names
@@ -27,10 +28,12 @@ import time
 import uuid
 from collections.abc import Generator, Sequence
 from contextlib import suppress
+from datetime import datetime
 from io import FileIO
 from pathlib import Path
 from typing import Any
 
+import optuna
 from optuna.distributions import BaseDistribution, json_to_distribution
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
@@ -46,8 +49,11 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+_READS_ZONES = int(optuna.__version__.split(".")[0]) >= 5
 _TAIL = 1 << 16  # bytes read at a time, backwards, to find the end of the last whole line
 _FIRST = b'{"op'  # how the first record of a journal begins
+_BEGIN = b'{"op_code":'  # how every record begins; within a text its quotation marks would be escaped
+_TRIES = 20  # places of a line at which a record is looked for
 _GRACE = 30.0  # seconds after which a lock of another program, unchanged, is one that was left behind; as in Optuna 5
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05  # seconds between looks at such a lock
 _WITHOUT_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}  # of a file system without second names
@@ -101,6 +107,7 @@ class _Replay(JournalStorageReplayResult):
 
     def _apply_create_trial(self, log: dict[str, Any]) -> None:
         texts, params = log.pop("distributions", {}), log.pop("params", {})
+        self.localize(log)
         if "system_attrs" in log:
             log["system_attrs"] = {sys.intern(name): value for name, value in log["system_attrs"].items()}
         before = len(self._trials)
@@ -113,6 +120,17 @@ class _Replay(JournalStorageReplayResult):
             trial.params = {name: distributions[name].to_external_repr(code) for name, code in params.items()}
             # Optuna changes those of trials that run, in place.
             trial.distributions = distributions if trial.state.is_finished() else dict(distributions)
+
+    def _apply_set_trial_state_values(self, log: dict[str, Any]) -> None:
+        self.localize(log)
+        super()._apply_set_trial_state_values(log)
+
+    def localize(self, log: dict[str, Any]) -> None:
+        """Have times without a zone in a record: Optuna 4 writes such, and could not compare them with those of 5."""
+        for name in () if _READS_ZONES else ("datetime_start", "datetime_complete"):
+            at = datetime.fromisoformat(text) if isinstance(text := log.get(name), str) else None
+            if at is not None and at.tzinfo is not None:
+                log[name] = at.astimezone().replace(tzinfo=None).isoformat(timespec="microseconds")
 
 
 class SoundJournalBackend(JournalFileBackend):
@@ -210,16 +228,22 @@ def append_records(path: str, logs: Sequence[dict[str, Any]]) -> None:
         if end < size:
             _logger.warning("%s: its last %d bytes are no records; they are dropped", path, size - end)
             file.truncate(end)
+        _mend_lines(file, end)
         try:
             _make_room(file, end, len(text))
-            file.seek(end)
-            left = memoryview(text)
-            while left:
-                left = left[file.write(left) :]
+            _write(file, end, text)
             os.fsync(file.fileno())
         except OSError:  # what is there of it must not stay; what an interrupt leaves, the next writer finds
             file.truncate(end)
             raise
+
+
+def _write(file: FileIO, begin: int, text: bytes) -> None:
+    """Write at a place; a single write may take fewer bytes."""
+    file.seek(begin)
+    left = memoryview(text)
+    while left:
+        left = left[file.write(left) :]
 
 
 def _make_room(file: FileIO, end: int, count: int) -> None:
@@ -263,14 +287,44 @@ def _read(file: FileIO, begin: int, end: int) -> bytes:
 
 
 def _record(line: bytes) -> dict[str, Any] | None:
-    """Return what a line says; None where it is no whole record."""
+    """Return what a line says, or what stands there behind half a record; None where there is no whole record."""
     if not line.endswith(b"\n"):
         return None
+    found = _table(line)
+    return _table(line[_half(line) :]) if found is None else found
+
+
+def _table(text: bytes) -> dict[str, Any] | None:
     try:
-        found = json.loads(line)
-    except ValueError:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def _half(line: bytes) -> int:
+    """Return how many bytes a killed process left at the beginning of a line, before another program wrote a record."""
+    place = len(line)
+    for _ in range(_TRIES):
+        place = line.rfind(_BEGIN, 0, place)
+        if place <= 0:
+            break
+        if _table(line[place:]) is not None:
+            return place
+    return 0
+
+
+def _mend_lines(file: FileIO, end: int) -> None:
+    """Put spaces in the place of half records before whole ones, near the end: for Optuna's backend, which reads both.
+
+    Those further up were there when the records behind them were written, and are mended.
+    """
+    begin = _end_of_line_before(file, max(0, end - _TAIL))
+    for line in _read(file, begin, end).splitlines(keepends=True):
+        if line.find(_BEGIN, 1) > 0 and _table(line) is None and (half := _half(line)):
+            _logger.warning("%s: half a record stood before a whole one; it is dropped", file.name)
+            _write(file, begin, b" " * half)
+        begin += len(line)
 
 
 def _check_beginning(text: bytes) -> None:

@@ -21,11 +21,15 @@ from types import TracebackType
 from typing import Any
 
 from optuna.study import Study
+from optuna.trial import FrozenTrial
 
 from quadrat.errors import InvalidInput
 from quadrat.studies.transitions import exchange
 
-__all__ = ["Lease"]
+__all__ = ["ASKED", "Lease", "is_being_asked", "note_asking"]
+
+ASKED = "quadrat:asked"
+"""The system attribute of a trial with the process that begins it for somebody, who evaluates it."""
 
 _ATTRIBUTE = "quadrat:coordinator"
 _logger = logging.getLogger(__name__)
@@ -138,6 +142,20 @@ class Lease:
         return {"owner": self.owner, "host": socket.gethostname(), "signs": self._signs, **_this_process()}
 
 
+def note_asking(study: Study, trial_id: int) -> None:
+    """Note that this process chooses the parameters of a trial that it began, for somebody else to evaluate."""
+    study._storage.set_trial_system_attr(trial_id, ASKED, _this_process())
+
+
+def is_being_asked(trial: FrozenTrial) -> bool:
+    """Return whether some process still chooses the parameters of a trial, or may do so on another machine."""
+    note = trial.system_attrs.get(ASKED)
+    if trial.params or not isinstance(note, dict):
+        return False
+    kernel = _this_process()["kernel"]
+    return note.get("kernel") != kernel or kernel is None or _started(note.get("pid")) == note.get("started")
+
+
 def _this_process() -> dict[str, Any]:
     """Return what nobody else has: the kernel (and the part of it) that numbers processes, the number, the start."""
     try:
@@ -150,6 +168,8 @@ def _this_process() -> dict[str, Any]:
 
 def _started(pid: object) -> int | None:
     """Return when a process of this machine began, in ticks since the machine did; None where there is none."""
+    if not isinstance(pid, int):  # a storage may hold anything, also a path to elsewhere
+        return None
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     except OSError:

@@ -28,6 +28,7 @@ from quadrat.studies.finish_order import BEGUN
 from quadrat.studies.lease import _ATTRIBUTE as LEASE
 from quadrat.studies.notes import METHOD, keep_space, kept_space
 from quadrat.studies.sampler import QuadratSampler
+from quadrat.studies.transitions import distributions_of
 from quadrat.studies.trials import REPLICATES, STANDARD_ERROR
 
 __all__ = ["DEFAULT_STUDY", "SEED", "check_one_objective", "check_trials", "find_study", "open_study"]
@@ -49,13 +50,15 @@ def open_study(
     direction: str | None,
     method: str | None,
     seed: int | None,
+    check: bool = True,
 ) -> Study:
     """Return a study whose sampler is the one that it always had; it is begun where it does not exist.
 
     Everything is checked before anything is written. What is None is that of the study: its space, direction, method (a
     name, or a text with options) and seed. A new study minimizes with the default method and the seed 0; without a
     space its sampler knows of parameters what finished trials had, as in Optuna. Without a name it is the only study of
-    the storage, or `DEFAULT_STUDY` where there is none. What differs from what the study has is refused.
+    the storage, or `DEFAULT_STUDY` where there is none. What differs from what the study has is refused. With `check`
+    so is a trial that no model could take.
     """
     wanted = None if direction is None else Direction.read(direction).value
     named = None if method is None else _stated(method)
@@ -63,7 +66,7 @@ def open_study(
         generator(seed)  # refuses what is not a seed
     if space is not None:
         check_share(space)
-    study = find_study(storage, name)
+    study = find_study(storage, name, check=check)
     if study is None:
         study = optuna.create_study(
             storage=storage,
@@ -90,8 +93,11 @@ def open_study(
     return study
 
 
-def find_study(storage: BaseStorage, name: str | None) -> Study | None:
-    """Return the study of this name, or without a name the only one; None where there is none."""
+def find_study(storage: BaseStorage, name: str | None, *, check: bool = True) -> Study | None:
+    """Return the study of this name, or without a name the only one; None where there is none.
+
+    With `check` its trials are read, and refused where no model could take one.
+    """
     names = [study.study_name for study in storage.get_all_studies()]
     if name is None:
         if len(names) > 1:
@@ -102,7 +108,8 @@ def find_study(storage: BaseStorage, name: str | None) -> Study | None:
     if name not in names:
         return None
     found = optuna.load_study(study_name=name, storage=storage)
-    check_trials(found)
+    if check:
+        check_trials(found)
     return found
 
 
@@ -143,19 +150,16 @@ def _check_same(study: Study, what: str, kept: object, given: object) -> None:
 
 def _check_distributions(study: Study, space: Space) -> None:
     """Refuse a space whose parameters Optuna would not let into a study that has others of the same names."""
-    seen: set[tuple[str, int]] = set()  # trials that were read from a file have the same objects
-    for trial in study.get_trials(deepcopy=False):
-        for name, distribution in trial.distributions.items():
-            if name in space and (key := (name, id(distribution))) not in seen:
-                seen.add(key)
-                try:
-                    check_distribution_compatibility(distribution, distribution_of(space[name]))
-                except ValueError:
-                    raise InvalidInput(
-                        f"space: expected parameters as in the trials of the study {study.study_name!r}, got"
-                        f" {space[name]!r} for {name!r}, which is {distribution} in trial {trial.number}; name a new"
-                        " study"
-                    ) from None
+    for number, name, distribution in distributions_of(study._storage, study._study_id):
+        if name not in space:
+            continue
+        try:
+            check_distribution_compatibility(distribution, distribution_of(space[name]))
+        except ValueError:
+            raise InvalidInput(
+                f"space: expected parameters as in the trials of the study {study.study_name!r}, got"
+                f" {space[name]!r} for {name!r}, which is {distribution} in trial {number}; name a new study"
+            ) from None
 
 
 def _kept(study: Study, attribute: str, given: Any) -> Any:

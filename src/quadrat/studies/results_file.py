@@ -19,7 +19,7 @@ import hashlib
 import io
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -93,9 +93,18 @@ class ResultsFile:
 
 
 def read_results(
-    path: str, space: Space, trials: Sequence[FrozenTrial], *, value: str | None = None, sem: str | None = None
+    path: str,
+    space: Space,
+    trials: Iterable[FrozenTrial],
+    *,
+    value: str | None = None,
+    sem: str | None = None,
+    rows_known: set[str] | None = None,
 ) -> ResultsFile:
     """Return the results in a file; nothing is written.
+
+    `trials` are those of the study, and `rows_known` the rows of files that these are of; where they are given, trials
+    are looked at only if the file has a column with their numbers.
 
     The file is UTF-8, with or without a byte order mark; cells are separated by commas, semicolons or tabs. Where they
     are not separated by commas, numbers may have decimal commas. The columns `value` and `sem` have results and
@@ -104,8 +113,10 @@ def read_results(
     """
     header, rows, separator = _cells(path, {*space, *map(_column_of, space), VALUE, value or VALUE, SEM, _NUMBER})
     reader = _Reader(path, space, header, separator, value, sem)
-    by_number = {trial.number: trial for trial in trials}
-    rows_known = rows_of_files(trials)
+    if rows_known is None:
+        trials = list(trials)
+        rows_known = rows_of_files(trials)
+    by_number = {trial.number: trial for trial in trials} if reader.has_numbers else {}
     identities = _Identities(path)
     results: list[FileResult] = []
     told_in: dict[int, int] = {}
@@ -140,8 +151,10 @@ def read_results(
     return ResultsFile(results, known + repeated, repeated, unmeasured, reader.ignored)
 
 
-def write_results(study: Study, results: list[FileResult], space: Space) -> None:
-    """Write results into a study: into the trials that were asked, or as trials of their own; the list is emptied.
+def write_results(study: Study, results: list[FileResult], space: Space) -> int:
+    """Write results into a study: into the trials that were asked, or as trials of their own; return how many are new.
+
+    The list is emptied.
 
     Raises
     ------
@@ -151,13 +164,14 @@ def write_results(study: Study, results: list[FileResult], space: Space) -> None
     asked = {one.trial._trial_id: one.trial.number for one in results if one.trial is not None}
     endings = {one.trial._trial_id: ending_of(one.reading) for one in results if one.trial is not None}
     refused = end_trials(study._storage, endings)
-    add_trials(study._storage, study._study_id, _trials_of(results, space))
+    added = add_trials(study._storage, study._study_id, _trials_of(results, space))
     if refused:
         numbers = ", ".join(str(asked[trial_id]) for trial_id in refused)
         raise TrialIsOver(
             f"number: expected trials that run, got {numbers}, which somebody told just now; what they were told then"
             " stays, and all other rows are in the study"
         )
+    return added
 
 
 def _trials_of(results: list[FileResult], space: Space) -> Iterator[FrozenTrial]:
@@ -236,6 +250,7 @@ class _Reader:
         self._sem = self._column(sem, "sem") if sem is not None else SEM if SEM in {*header} - self._taken else None
         used = {self._value, self._sem, _NUMBER, _STATE, _FAILURE, *self._taken}
         self.ignored = tuple(name for name in header if name not in used and name)
+        self.has_numbers = _NUMBER in {*header} - self._taken
 
     def _column(self, name: str, option: str) -> str:
         if name in self._taken:

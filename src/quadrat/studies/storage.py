@@ -13,7 +13,7 @@ from quadrat.errors import InvalidInput
 from quadrat.studies.answering import AnsweringStorage, driver_options
 from quadrat.studies.journal import journal_storage
 
-__all__ = ["DEFAULT_JOURNAL", "close_storage", "open_storage", "place"]
+__all__ = ["DEFAULT_JOURNAL", "check_outlives", "check_output", "close_storage", "open_storage", "place"]
 
 DEFAULT_JOURNAL = "quadrat.journal"
 """The journal file, in the working directory, where no other storage is named."""
@@ -22,6 +22,7 @@ _EXPECTED = (
     "the path of a journal file, or a URL such as sqlite:///study.db or postgresql+psycopg://user:password@host/name"
 )
 
+_JOURNAL, _SQLITE = b'{"op_code":', b"SQLite format 3\0"  # how files with studies begin
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # seconds before a new database is tried again
 
 
@@ -70,6 +71,46 @@ def open_storage(where: str | None = None) -> BaseStorage:
             f" {error!s:.300})"
         ) from error
     return storage
+
+
+def check_outlives(where: str | None) -> None:
+    """Refuse a database in memory: what a command told it would be gone when the command ends.
+
+    Examples
+    --------
+    >>> check_outlives("sqlite:///study.db")
+    >>> check_outlives("sqlite://")
+    Traceback (most recent call last):
+    quadrat.errors.InvalidInput: storage: expected one that outlives this command, got sqlite://, a database in ...
+    """
+    if where is not None and _is_in_memory(where):
+        raise InvalidInput(
+            f"storage: expected one that outlives this command, got {place(where)}, a database in memory; name a file,"
+            " such as sqlite:///study.db"
+        )
+
+
+def _is_in_memory(where: str) -> bool:
+    scheme, slashes, rest = where.partition("://")
+    if not slashes or scheme.partition("+")[0] != "sqlite":
+        return False
+    path, _, query = rest.removeprefix("/").partition("?")
+    return path in ("", ":memory:", "file::memory:") or "mode=memory" in query
+
+
+def check_output(option: str, path: str) -> None:
+    """Refuse a file to write to that has studies in it, whichever they are: they would be gone."""
+    if not Path(path).is_file():  # a pipe would wait for somebody who writes
+        return
+    try:
+        with Path(path).open("rb") as file:
+            begins = file.read(len(_SQLITE))
+    except OSError:  # whoever writes it says what is wrong with it
+        return
+    if begins.startswith((_JOURNAL, _SQLITE)):
+        raise InvalidInput(
+            f"{option}: expected a file of its own, got {path}, which is a storage with studies; name another one"
+        )
 
 
 def close_storage(storage: BaseStorage) -> None:

@@ -27,7 +27,7 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from optuna.distributions import BaseDistribution, distribution_to_json
+from optuna.distributions import BaseDistribution, distribution_to_json, json_to_distribution
 from optuna.storages import BaseStorage, InMemoryStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import BaseJournalBackend, JournalFileBackend
 from optuna.storages.journal._file import get_lock_file
@@ -38,7 +38,19 @@ from quadrat.studies import journal
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-__all__ = ["CONSTRAINTS", "ROW", "Ending", "add_trials", "end_trial", "end_trials", "exchange", "rows_of_files"]
+__all__ = [
+    "CONSTRAINTS",
+    "ROW",
+    "Ending",
+    "add_trials",
+    "count_trials",
+    "distributions_of",
+    "end_trial",
+    "end_trials",
+    "exchange",
+    "rows_in",
+    "rows_of_files",
+]
 
 ROW = "quadrat:row"
 """The system attribute of a trial that was read from a file: which row of which file it is."""
@@ -110,6 +122,33 @@ def add_trials(storage: BaseStorage, study_id: int, trials: Iterable[FrozenTrial
     return added
 
 
+# --- what is known of a study without reading its trials, of which a million from a database take gigabytes
+
+
+def count_trials(storage: BaseStorage, study_id: int, *states: TrialState) -> int:
+    """Return how many trials of a study are in one of these states; of all where none is named."""
+    with _reading(storage) as steps:
+        return steps.count(study_id, states or tuple(TrialState))
+
+
+def rows_in(storage: BaseStorage, study_id: int) -> set[str]:
+    """Return the `ROW`s of all trials of a study."""
+    with _alone(storage) as steps:
+        return steps.rows(study_id, 0)[0]
+
+
+def distributions_of(storage: BaseStorage, study_id: int) -> list[tuple[int, str, BaseDistribution]]:
+    """Return the distributions that trials of a study have, each with the number of a trial and a parameter's name."""
+    with _reading(storage) as steps:
+        return steps.distributions(study_id)
+
+
+def _reading(storage: BaseStorage) -> AbstractContextManager[_Steps]:
+    """Return what looks at a storage, to which others may write meanwhile."""
+    backend = getattr(storage, "_backend", storage)
+    return _in_transaction(backend) if isinstance(backend, RDBStorage) else nullcontext(_Steps(storage))
+
+
 def _alone(storage: BaseStorage) -> AbstractContextManager[_Steps]:
     """Return what does the steps on a storage, to be entered for as long as nobody else may write."""
     backend = getattr(storage, "_backend", storage)  # Optuna wraps databases
@@ -147,6 +186,17 @@ class _Steps:
         """Return the `ROW`s of the trials from number `first` on, and how many trials there are."""
         trials = self._storage.get_all_trials(study_id, deepcopy=False)
         return rows_of_files(trials[first:]), len(trials)
+
+    def count(self, study_id: int, states: tuple[TrialState, ...]) -> int:
+        return len(self._storage.get_all_trials(study_id, deepcopy=False, states=states))
+
+    def distributions(self, study_id: int) -> list[tuple[int, str, BaseDistribution]]:
+        """Return each object once: trials from a file have them in common."""
+        found: dict[tuple[str, int], tuple[int, str, BaseDistribution]] = {}
+        for trial in self._storage.get_all_trials(study_id, deepcopy=False):
+            for name, one in trial.distributions.items():
+                found.setdefault((name, id(one)), (trial.number, name, one))
+        return list(found.values())
 
     def add_trials(self, study_id: int, trials: Sequence[FrozenTrial]) -> None:
         for trial in trials:
@@ -315,6 +365,23 @@ class _DatabaseSteps(_Steps):
         )
         count = self._session.query(trial).filter(trial.study_id == study_id).count()
         return {row for (text,) in marks if isinstance(row := json.loads(text), str)}, count
+
+    def count(self, study_id: int, states: tuple[TrialState, ...]) -> int:
+        trial = self._models.TrialModel
+        return int(self._session.query(trial).filter(trial.study_id == study_id, trial.state.in_(states)).count())
+
+    def distributions(self, study_id: int) -> list[tuple[int, str, BaseDistribution]]:
+        from sqlalchemy import func
+
+        param, trial = self._models.TrialParamModel, self._models.TrialModel
+        found = (
+            self._session.query(func.min(trial.number), param.param_name, param.distribution_json)
+            .join(trial, trial.trial_id == param.trial_id)
+            .filter(trial.study_id == study_id)
+            .group_by(param.param_name, param.distribution_json)
+            .order_by(func.min(trial.number))
+        )
+        return [(number, name, json_to_distribution(text)) for number, name, text in found]
 
     def add_trials(self, study_id: int, trials: Sequence[FrozenTrial]) -> None:
         """Insert all of a table at once: Optuna asks a dozen times for each trial."""
