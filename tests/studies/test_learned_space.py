@@ -360,3 +360,16 @@ def test_distributions_that_optuna_does_not_mix_are_survived(change: str) -> Non
     study.optimize(objective, n_trials=5)
     assert len(study.trials) == 11
     assert qd.recommend(study).params.keys() == {"p", "x"}
+
+
+def test_a_name_that_is_a_number_here_and_a_choice_there_is_no_trouble() -> None:
+    """Trials that were added may disagree on what a parameter is, each in place of the other."""
+    study, kind = optuna.create_study(sampler=qd.QuadratSampler(seed=0)), CategoricalDistribution(["a", "b"])
+    number = IntDistribution(1, 9)
+    for params in ({"x": 1, "n": "a"}, {"x": "a", "n": 3}) * 3:
+        distributions = {name: kind if isinstance(value, str) else number for name, value in params.items()}
+        study.add_trial(optuna.trial.create_trial(params=params, distributions=distributions, value=0.5))
+    for _ in range(6):
+        trial = study.ask()
+        assert isinstance(trial.suggest_int("x", 1, 9), int)
+        study.tell(trial, 0.25)

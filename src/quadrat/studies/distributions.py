@@ -21,6 +21,7 @@ __all__ = [
     "codes_of",
     "distribution_of",
     "hashable",
+    "is_of_kind",
     "only_value",
     "parameter_of",
     "searched_value",
@@ -204,6 +205,15 @@ def searched_value(distribution: BaseDistribution, value: Any) -> int | float | 
     if isinstance(distribution, CategoricalDistribution):
         return int(inside)
     return round(inside) if isinstance(distribution, IntDistribution) else float(inside)
+
+
+def is_of_kind(distribution: BaseDistribution, value: Any) -> bool:
+    """Return whether a value is one that a distribution of this kind may have: a number, or one of its choices."""
+    try:
+        distribution.to_internal_repr(value)
+    except (ValueError, TypeError):
+        return False
+    return True
 
 
 def shown_value(distribution: BaseDistribution, value: Any) -> Any:

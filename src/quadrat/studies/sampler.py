@@ -33,6 +33,7 @@ from quadrat.studies.distributions import (
     Searched,
     check_distributions,
     codes_of,
+    is_of_kind,
     parameter_of,
     searched_value,
 )
@@ -215,7 +216,11 @@ class QuadratSampler(BaseSampler):
                         raise
                     params, why = engine.ask_again(), f"the best again: {ended}"
                     self._stop(study, str(ended), asked=True)
-                params = {name: value for name, value in params.items() if name in searched.distributions}
+                params = {
+                    name: value
+                    for name, value in params.items()  # a name may be a number in some trials and a choice in others
+                    if name in searched.distributions and is_of_kind(searched.distributions[name], value)
+                }
                 # Before another looks at what runs:
                 publish(study, trial, params, searched.distributions, why, self._method)
                 # Of two processes that chose at the same time, neither knowing of the other, the later trial yields.
