@@ -86,7 +86,6 @@ SERVED = {
     "loop/test_tuning.py": "loop: loop plan workers",
     "methods/lp/test_method.py": "methods/lp: search",
     "optimizer/test_known_constraints.py": "optimizer: incumbent",
-    "optimizer/test_printed.py": "_core: printing",
     "partition/test_axis_rules.py": "partition: rules",
     "partition/test_partition_tree.py": "partition: ledger unit_cube",
     "plots/test_other_figures.py": "plots: active_bounds_figure compare_figure level_set_figure parallel_figure",

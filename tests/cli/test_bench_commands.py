@@ -21,6 +21,7 @@ from optuna.trial import TrialState, create_trial
 import quadrat as qd
 from quadrat.cli import bench_commands, main
 from quadrat.space import Float, Int, Space
+from quadrat.studies.results_file import write_results
 
 SPACE = Space(x=Float(-1, 1), n=Int(1, 9))
 TOML = """
@@ -507,13 +508,12 @@ def test_of_two_imports_at_once_one_says_that_it_added_the_rows(
     (folder / "old.csv").write_text("x,n,value\n0.5,3,1\n0.25,3,2\n")
     import_again = ["tell", "--csv", "old.csv", "--json"]
     out_of(capsys, "ask", "--space", "space.toml")
-    write = bench_commands.write_results
 
     def overtaken(*given: Any) -> int:
-        monkeypatch.setattr(bench_commands, "write_results", write)
+        monkeypatch.setattr(bench_commands, "write_results", write_results)
         first = json.loads(out_of(capsys, *import_again))
         assert (first["added"], first["already_told"]) == (2, 0)
-        return write(*given)
+        return write_results(*given)
 
     monkeypatch.setattr(bench_commands, "write_results", overtaken)
     second = json.loads(out_of(capsys, *import_again))

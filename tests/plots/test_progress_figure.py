@@ -45,6 +45,7 @@ def test_a_certified_run_shows_values_bounds_and_the_certificate(certified_view:
     assert left.yaxis == "y2"
     report = certified_view.certificate
     assert certified_view.recommendation is not None
+    assert report.value is not None
     whose = "" if report.params == certified_view.recommendation.params else "a point next to it is "
     assert f"certificate: {whose}within {at_most(report.value, 3)} of the optimum under the stated" in words_of(figure)
     best = found["best seen, noise included"]

@@ -229,7 +229,9 @@ def write_hostile_study(rng: Random, path: Path) -> None:
             study.set_user_attr(attribute, _stored(_study_value(rng, attribute)))
     distributions = {one: _OWN[one] if ours else _distribution(rng) for one in names}
     for number in range(rng.randrange(12 if ours else 7)):
-        states = [6, 8, 1, 2, 1] if number == 0 else [2 * rate, 8, rate, 2 * rate, rate]  # commands tell the first one
+        states: list[float] = (
+            [6, 8, 1, 2, 1] if number == 0 else [2 * rate, 8, rate, 2 * rate, rate]
+        )  # commands tell the first one
         _add_trial(rng, study, distributions, states, rate)
 
 

@@ -250,7 +250,8 @@ def test_a_trial_that_is_being_asked_is_left_to_whom_asked_it(tmp_path: Path) ->
     study = study_at(tmp_path / "log")
     for _ in range(4):
         note_asking(study, study.ask()._trial_id)
-    for trial, change in zip(study.trials[1:], ({"pid": 1}, {"pid": "../etc"}, {"kernel": "other"}), strict=True):
+    changes: tuple[dict[str, Any], ...] = ({"pid": 1}, {"pid": "../etc"}, {"kernel": "other"})
+    for trial, change in zip(study.trials[1:], changes, strict=True):
         study._storage.set_trial_system_attr(trial._trial_id, ASKED, {**trial.system_attrs[ASKED], **change})
     run(study, n_trials=4)
     assert [trial.state.name for trial in study.trials] == ["RUNNING", "COMPLETE", "COMPLETE", "RUNNING"]

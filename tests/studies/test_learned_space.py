@@ -12,7 +12,7 @@ from typing import Any
 
 import optuna
 import pytest
-from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.samplers import RandomSampler, TPESampler
 from optuna.study import Study
 from optuna.trial import Trial, TrialState
@@ -367,7 +367,9 @@ def test_a_name_that_is_a_number_here_and_a_choice_there_is_no_trouble() -> None
     study, kind = optuna.create_study(sampler=qd.QuadratSampler(seed=0)), CategoricalDistribution(["a", "b"])
     number = IntDistribution(1, 9)
     for params in ({"x": 1, "n": "a"}, {"x": "a", "n": 3}) * 3:
-        distributions = {name: kind if isinstance(value, str) else number for name, value in params.items()}
+        distributions: dict[str, BaseDistribution] = {
+            name: kind if isinstance(value, str) else number for name, value in params.items()
+        }
         study.add_trial(optuna.trial.create_trial(params=params, distributions=distributions, value=0.5))
     for _ in range(6):
         trial = study.ask()

@@ -50,7 +50,7 @@ def study(tmp_path: Path) -> Iterator[Study]:
     optuna.logging.set_verbosity(optuna.logging.INFO)
 
 
-def read(path: Path, text: str | bytes, study: Study | None = None, **columns: str) -> ResultsFile:
+def read(path: Path, text: str | bytes, study: Study | None = None, **columns: Any) -> ResultsFile:
     path = path / "old.csv"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     trials = [] if study is None else study.get_trials()
