@@ -74,24 +74,26 @@ def knowledge_gradients(ensemble: Ensemble, known: Array, new: Array, noise: Arr
     return np.maximum(worth, 0.0)
 
 
-def expected_highest(ensemble: Ensemble, known: Array, rng: np.random.Generator) -> Array:
+def expected_highest(ensemble: Ensemble, known: Array, means: Array, rng: np.random.Generator) -> Array:
     """Return E max f over evaluated points under each setting, shape (M,): what is to be improved upon.
 
     Where values have noise, nobody knows which of the points is the best, and the best of them is likely higher than
-    the highest posterior mean [L19]: an improvement on that mean alone may be none.
+    the highest posterior mean [L19]: an improvement on that mean alone may be none. The result is never below it.
 
     Parameters
     ----------
     ensemble
         The posterior.
     known
-        Features of evaluated points, shape (k, F), k >= 1; the `RIVALS` of highest mean count.
+        Features of evaluated points, shape (k, F), k >= 1; f is drawn at the `RIVALS` of highest mean.
+    means
+        Posterior means there under each setting, shape (M, k).
     rng
-        Of the draws of f. These come in pairs, mirrored at the mean, so that no estimate is below the highest mean.
+        Of the draws, which come in pairs, mirrored at the mean.
     """
-    means = ensemble.predict(known).mean.mean(axis=0)
-    rivals = known[np.argsort(-means, kind="stable")[:RIVALS]]
-    return np.asarray(ensemble.draws(rivals, BEST_DRAWS, rng, antithetic=True).max(axis=1).mean(axis=1))
+    rivals = known[np.argsort(-means.mean(axis=0), kind="stable")[:RIVALS]]
+    drawn = ensemble.draws(rivals, BEST_DRAWS, rng, antithetic=True)
+    return np.maximum(drawn.max(axis=1).mean(axis=1), means.max(axis=1))
 
 
 def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array | None]:

@@ -334,8 +334,7 @@ class AutoSearch(Search):
         # Each sample's own best. Minus infinity where no point counts.
         target = means[:, held].max(axis=1, initial=-np.inf)
         if held.any() and surrogates.model.current().noise_variances.any():
-            rng = generator(self.seed, number, _TARGET)
-            target = np.maximum(target, expected_highest(ensemble, features[held], rng))
+            target = expected_highest(ensemble, features[held], means[:, held], generator(self.seed, number, _TARGET))
         close = running if box is None else nearest_running(running, *_middle_and_reach(box), box=True)
         believed, completion = self.domain.features(close), self._completion(surrogates, close)
         if len(close):
