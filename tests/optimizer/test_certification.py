@@ -183,6 +183,32 @@ def test_limits_of_the_values_bound_the_objective_too() -> None:
 # --- what the data reject
 
 
+@pytest.mark.parametrize(("direction", "offset"), [("maximize", 1.5), ("maximize", -0.5), ("minimize", 1.5)])
+def test_limits_that_leave_no_value_reject_the_assumptions(direction: str, offset: float) -> None:
+    """A ball that lies outside of the limits of all values: nothing is known exactly, and nothing is certified."""
+    optimizer = qd.Optimizer(SPACE, direction=direction)
+    optimizer.add_trials([{"x": 0.2}, {"x": 1.0}, {"x": 1.7}], [0.0, 1.0, 1.0])
+    limits = qd.RunAssumptions(
+        kernel=qd.Matern(2.5), lengthscales={"x": 1.0}, norm_bound=0.3, offset=offset, values_within=(0, 1)
+    )
+    found = optimizer.certify(limits, **SAID)
+    assert found.rejected is not None
+    assert "no value of the objective within values_within is left at some point" in found.rejected
+    assert (found.best, found.recommended, found.best_possible) == (None, None, None)
+    inside = qd.RunAssumptions(
+        kernel=qd.Matern(2.5), lengthscales={"x": 1.0}, norm_bound=0.3, offset=0.5, values_within=(0, 1)
+    )
+    assert optimizer.certify(inside, **SAID).rejected is None
+
+
+def test_a_probability_is_rounded_down(twenty: qd.Optimizer) -> None:
+    sure = qd.RunAssumptions(
+        kernel=qd.Matern(2.5), lengthscales={"x": 0.8}, norm_bound=1.0, offset=0.0, noise=0.05, delta=1e-9
+    )
+    assert "with probability 0.999999, all" in repr(twenty.certify(sure, **SAID))
+    assert "with probability 0.95, all" in repr(twenty.certify(STATED, **SAID))
+
+
 def test_data_can_reject_what_was_stated(twenty: qd.Optimizer) -> None:
     tame = qd.RunAssumptions(kernel=qd.Matern(2.5), lengthscales={"x": 0.8}, norm_bound=0.05, offset=0.0, noise=0.01)
     found = twenty.certify(tame, **SAID)

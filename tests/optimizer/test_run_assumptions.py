@@ -80,6 +80,8 @@ def test_limits_of_the_values_give_noise_and_offset() -> None:
         ({"values_within": (0, 1)}, "expected either noise or values_within, got both"),
         ({"noise": None, "values_within": (1, 0)}, "with lowest < highest"),
         ({"noise": None, "values_within": (0, float("inf"))}, "values_within: expected a finite number"),
+        ({"noise": None, "values_within": {0, 1}}, "expected (lowest, highest), got {0, 1}"),
+        ({"noise": None, "values_within": {0: 1, 1: 2}}, "expected (lowest, highest), got {0: 1, 1: 2}"),
         ({"noise": None, "values_within": 3}, "expected (lowest, highest), got 3"),
         ({"noise": None, "values_within": (0, 1, 2)}, "expected (lowest, highest), got (0, 1, 2)"),
         ({"offset": None}, "offset: expected the value around which the objective lies, got none"),

@@ -30,6 +30,16 @@ def test_draws_have_the_stated_norm_and_lie_in_the_ball() -> None:
         assert (change <= found.most[name]).all()
 
 
+def test_the_table_says_what_an_amplitude_allows() -> None:
+    """|f - offset| is at most B s."""
+    stated = qd.RunAssumptions(
+        kernel=qd.Matern(2.5, 0.3, amplitude=2.0), lengthscales="unit cube", norm_bound=1.0, offset=0.0, noise=0.05
+    )
+    rows = [line.split() for line in repr(prior_check(stated, qd.Space(x=qd.Float(0, 1)), n=2)).splitlines()]
+    assert rows[0][:5] == ["2", "functions", "of", "norm", "1:"]
+    assert [row[-1] for row in rows[2:5]] == ["2", "-2", "4"]
+
+
 def test_changes_are_read_over_the_distance_that_was_named() -> None:
     found = prior_check(STATED, SPACE, n=2, distances={"temperature": 7.0, "rate": 10.0})
     begin = np.random.default_rng(1).random((400, 2)) * [0.9, 1.0]

@@ -77,6 +77,19 @@ def test_the_certificate_is_the_same_in_a_storage(tmp_path: Any) -> None:
     assert qd.certify(kept, STATED, max_cells=64, **SAID) == qd.certify(in_memory, STATED, max_cells=64, **SAID)
 
 
+def test_it_is_about_what_recommend_returns_also_where_noise_is_stated() -> None:
+    stated = qd.RunAssumptions(kernel=qd.Matern(2.5), lengthscales={"x": 1.0}, norm_bound=4.0, offset=0.0, noise=0.3)
+    for seed in (0, 2):
+        study = optuna.create_study(sampler=qd.QuadratSampler(method=qd.Auto(noise=1.5), seed=seed))
+        study.optimize(
+            lambda trial: (trial.suggest_float("x", -1, 1) - 0.3) ** 2 + 0.3 * generator(3, trial.number).normal(),
+            n_trials=15,
+        )
+        certified = qd.certify(study, stated, **SAID).recommended
+        assert certified is not None
+        assert certified.params == qd.recommend(study).params
+
+
 def test_pruned_trials_are_refused() -> None:
     study = study_of(optuna.samplers.RandomSampler(seed=0), 4)
     study.add_trial(optuna.trial.create_trial(state=optuna.trial.TrialState.PRUNED))

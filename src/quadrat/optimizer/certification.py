@@ -25,6 +25,7 @@ import numpy as np
 from quadrat._core.arrays import Array
 from quadrat._core.printing import at_least, at_most, between, labelled
 from quadrat.confidence import AdaptiveBand, Certificate, certify
+from quadrat.confidence.interval import Interval
 from quadrat.errors import InvalidInput, NotAvailable
 from quadrat.kernels import Kernel
 from quadrat.kernels.stationary import Stationary
@@ -170,7 +171,9 @@ class Certification:
     n_trials: int
 
     def __repr__(self) -> str:
-        title = f"Certified of {self.direction}, with probability {1 - self.assumptions.delta:g}, all of it at once"
+        title = (
+            f"Certified of {self.direction}, with probability {at_least(1 - self.assumptions.delta)}, all of it at once"
+        )
         lines: list[tuple[str, str]] = []
         if self.rejected is not None:
             title = f"Nothing is certified of {self.direction}: the results contradict the assumptions"
@@ -283,6 +286,7 @@ def certification_of(
     def certified(point: Array | None) -> Certificate:
         return certify(band, dimension=run.space.dimension, point=point, max_cells=max_cells)
 
+    bounds = _Bounds(assumptions, direction.turn)
     first = certified(None)  # of the point with the highest lower bound
     best_x, best_params = _best_point(run, band, first.point)
     recommended_params = point_to_use(run, None).params
@@ -290,11 +294,12 @@ def certification_of(
     others = [run.space.to_unit(recommended_params), *asked_at]
     found = [best, *(best if np.array_equal(point, best_x) else certified(point) for point in others)]
     rejected = next((one.rejection for one in found if one.rejection is not None), None)
+    if rejected is None and any(bounds.left(one).is_empty(given.ceiling) for one in (first, *found)):
+        rejected = band.rejected_because("no value of the objective within values_within is left at some point")
     if rejected is not None:
         return replace(certification, rejected=_plain(rejected))
     named = [best_params, recommended_params, *plain_params(asked, run.space)]
-    highest = _Bounds(assumptions, direction.turn).highest(min(one.maximum for one in found))
-    bounds = _Bounds(assumptions, direction.turn)
+    highest = bounds.highest(min(one.maximum for one in found))
     done = [bounds.point(setting, one, highest) for setting, one in zip(named, found, strict=True)]
     return replace(
         certification,
@@ -333,6 +338,12 @@ class _Bounds:
     def highest(self, maximum: float) -> float:
         """Return what the turned objective exceeds nowhere."""
         return min(maximum, self._limits()[1])
+
+    def left(self, found: Certificate) -> Interval:
+        """Return what both the band and the limits leave at a point; nothing where they contradict each other."""
+        least, most = self._limits()
+        low, high = found.certified_interval
+        return Interval(np.array([max(low, least)]), np.array([min(high, most)]))
 
     def point(self, params: dict[str, Any], found: Certificate, highest: float) -> CertifiedPoint:
         """Return what is certified of a setting."""
@@ -455,7 +466,11 @@ def listed(params: object) -> list[Mapping[str, Any]]:
     if params is None:
         return []
     several = [params] if isinstance(params, Mapping) else params
-    if not isinstance(several, Sequence) or not all(isinstance(one, Mapping) for one in several):
+    if (
+        not isinstance(several, Sequence)
+        or isinstance(several, str)
+        or not all(isinstance(one, Mapping) for one in several)
+    ):
         raise InvalidInput(f"params: expected a setting, or a list of them, got {params!r:.120}")
     return list(several)
 

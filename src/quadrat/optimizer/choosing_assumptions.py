@@ -129,7 +129,7 @@ def assumptions_from(
       kernel       Matern, functions with two derivatives
       not for      objectives with kinks, clipped values, infinite slopes or jumps: no norm bound holds
     """
-    low, high = _ends(values)
+    low, high = two_numbers(values, name="values", largest=1e99)
     _check_within(low, high, values_within)
     if hills is not None:
         hills = as_number(hills, name="hills", at_least=1.0, at_most=1e6)
@@ -164,22 +164,10 @@ def assumptions_from(
     because = "as stated" if values_within is None else "half of the distance between the limits of every value"
     reasons.append(("noise", f"{assumptions.sigma:g}, {because}"))
     reasons.append(("kernel", f"{type(form).__name__}, {_smoothness(form)}"))
-    if form.max_degree is None or form.max_degree > 0:
-        reasons.append(
-            ("not for", "objectives with kinks, clipped values, infinite slopes or jumps: no norm bound holds")
-        )
+    kinks = ", or with kinks or clipped values in two parameters or more" if form.max_degree == 0 else ""
+    worse = "infinite slopes or jumps" if kinks else "kinks, clipped values, infinite slopes or jumps"
+    reasons.append(("not for", f"objectives with {worse}{kinks}: no norm bound holds"))
     return AssumptionChoice(assumptions, tuple(reasons), distances)
-
-
-def _ends(values: Any) -> tuple[float, float]:
-    try:
-        first, second = list(values)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"values: expected (lowest, highest), got {values!r:.80}") from None
-    low, high = (as_number(end, name="values", at_least=-1e99, at_most=1e99) for end in (first, second))
-    if not low < high:
-        raise InvalidInput(f"values: expected (lowest, highest) with lowest < highest, got ({low!r}, {high!r})")
-    return low, high
 
 
 def _check_within(low: float, high: float, values_within: Any) -> None:

@@ -7,7 +7,7 @@ of an objective around 80 is not that of the same one around 0: so the offset is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from math import isfinite, log
 from typing import Any, Literal
@@ -219,15 +219,17 @@ def _with_lengthscales(kernel: Stationary, scales: tuple[float, ...]) -> Kernel:
     return changed
 
 
-def two_numbers(given: object) -> tuple[float, float]:
-    """Return the ends between which values lie; refuse what is no `values_within`."""
+def two_numbers(given: object, *, name: str = "values_within", largest: float = 1e100) -> tuple[float, float]:
+    """Return the lowest and the highest of a pair; refuse what has no order, such as a set."""
     try:
+        if isinstance(given, str | Set | Mapping):
+            raise TypeError
         first, second = list(given)  # type: ignore[call-overload]  # that it may be something else is being tested
     except (TypeError, ValueError):
-        raise InvalidInput(f"values_within: expected (lowest, highest), got {given!r:.80}") from None
-    low, high = (as_number(end, name="values_within", at_least=-1e100, at_most=1e100) for end in (first, second))
+        raise InvalidInput(f"{name}: expected (lowest, highest), got {given!r:.80}") from None
+    low, high = (as_number(end, name=name, at_least=-largest, at_most=largest) for end in (first, second))
     if not low < high:
-        raise InvalidInput(f"values_within: expected (lowest, highest) with lowest < highest, got ({low!r}, {high!r})")
+        raise InvalidInput(f"{name}: expected (lowest, highest) with lowest < highest, got ({low!r}, {high!r})")
     return low, high
 
 

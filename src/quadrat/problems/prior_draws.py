@@ -76,7 +76,7 @@ class PriorCheck:
 
     def __repr__(self) -> str:
         rows = [("of each draw", "smallest", "median", "largest", "most in the ball")]
-        bound = self.assumptions.norm_bound
+        bound = self.assumptions.on(self.space).ceiling  # B s
         spread = self.highest - self.lowest
         rows.append(("highest value", *_quantiles(self.highest), f"{self.assumptions.centre + bound:.4g}"))
         rows.append(("lowest value", *_quantiles(self.lowest), f"{self.assumptions.centre - bound:.4g}"))
@@ -87,7 +87,8 @@ class PriorCheck:
             label = f"change within {factor}{self.distances[name]:.4g} of {name}"
             rows.append((label, *_quantiles(change), f"{self.most[name]:.4g}"))
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        title = f"{len(self.functions)} functions of norm {bound:g}: {self.assumptions.described(self.space)}"
+        norm, stated = f"norm {self.assumptions.norm_bound:g}", self.assumptions.described(self.space)
+        title = f"{len(self.functions)} functions of {norm}: {stated}"
         return "\n".join(
             [
                 title,

@@ -26,7 +26,7 @@ from quadrat.optimizer.certification import (
 )
 from quadrat.space import Space
 from quadrat.studies.notes import count_pruned, kept_space
-from quadrat.studies.recommendation import StudyRun, run_of
+from quadrat.studies.recommendation import StudyRun, run_of, stated_noise
 
 __all__ = ["certify"]
 
@@ -111,7 +111,7 @@ def certify(
     (True, True)
     """
     check_assumptions(assumptions)
-    run = run_of(study, search_space=search_space, method=method, seed=seed)
+    run = run_of(study, search_space=search_space, method=method or stated_noise(study), seed=seed)
     check_pruned(count_pruned(study))
     said = Statements(stated_before_data, every_value_counts, failures_ignore_noise)
     check_stated(said)

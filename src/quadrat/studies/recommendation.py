@@ -33,7 +33,7 @@ from quadrat.studies.notes import kept_method, kept_space, why_uncertified
 from quadrat.studies.running_trials import chosen_params
 from quadrat.studies.trials import complete_constraints, outcome_of, values_of
 
-__all__ = ["StudyRun", "recommend", "recommendation_in", "run_of"]
+__all__ = ["StudyRun", "recommend", "recommendation_in", "run_of", "stated_noise"]
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ def recommend(
     >>> abs(recommend(study).params["x"] - 0.3) < 0.1
     True
     """
-    run = run_of(study, search_space=search_space, method=method or _stated_noise(study), seed=seed)
+    run = run_of(study, search_space=search_space, method=method or stated_noise(study), seed=seed)
     if run.outside:
         message = f"complete trials that are outside of the search space ({run.outside}) do not count; widen it"
         complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
@@ -277,7 +277,7 @@ def _of_another_type(study: Study, searched: Searched) -> str | None:
     return None
 
 
-def _stated_noise(study: object) -> Method | None:
+def stated_noise(study: object) -> Method | None:
     """Return the default method as the study states its noise; None where it does not, or states another method."""
     if not isinstance(study, Study):
         return None  # which is refused later

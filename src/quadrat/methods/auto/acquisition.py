@@ -93,7 +93,7 @@ def expected_highest(ensemble: Ensemble, known: Array, means: Array, rng: np.ran
     """
     rivals = known[np.argsort(-means.mean(axis=0), kind="stable")[:RIVALS]]
     drawn = ensemble.draws(rivals, BEST_DRAWS, rng, antithetic=True)
-    return np.maximum(drawn.max(axis=1).mean(axis=1), means.max(axis=1))
+    return np.asarray(np.maximum(drawn.max(axis=1).mean(axis=1), means.max(axis=1)))
 
 
 def log_improvement(at: EnsemblePrediction, target: Array) -> tuple[Array, Array | None]:
